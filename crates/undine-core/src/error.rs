@@ -26,7 +26,9 @@ pub enum CoreError {
         position: DVec3,
     },
     /// A Bucket beyond the index range of a Grid Domain.
-    #[error("{what} needs Bucket {coord:?} on level {level}, beyond the index range ±{limit} of that level")]
+    #[error(
+        "{what} needs Bucket {coord:?} on level {level}, beyond the index range ±{limit} of that level"
+    )]
     OutOfRange {
         /// Who asked for it.
         what: String,
@@ -46,7 +48,9 @@ pub enum CoreError {
         max: u8,
     },
     /// An allocation that would pass the memory budget.
-    #[error("{what} needs {wanted} bytes, but only {free} of the memory budget of {budget} bytes are left")]
+    #[error(
+        "{what} needs {wanted} bytes, but only {free} of the memory budget of {budget} bytes are left"
+    )]
     OverBudget {
         /// What would be allocated.
         what: String,
@@ -94,7 +98,9 @@ pub enum CoreError {
         store: String,
     },
     /// Two users of a channel at once, one of them writing.
-    #[error("channel `{channel}` of {store} cannot be {wanted} by `{task}`: `{holder}` is using it")]
+    #[error(
+        "channel `{channel}` of {store} cannot be {wanted} by `{task}`: `{holder}` is using it"
+    )]
     ChannelBusy {
         /// The store.
         store: String,

@@ -1,1 +1,13 @@
-//! Undine core
+//! The ground of Undine: where things are, and who may touch them.
+//!
+//! A [`GridDomain`](domain::GridDomain) divides space into sparse Buckets. Particle Systems and
+//! Discrete Volumes store their channels by Bucket, meshes by element. Kernels reach channels through
+//! Accessors, which run them over Buckets on all threads, and keep what other processes own fresh.
+
+pub mod channel;
+pub mod element;
+pub mod error;
+
+pub use channel::{ChannelInfo, ChannelSpec, Combine, Handle};
+pub use element::{Element, ElementType};
+pub use error::{CoreError, Result};
