@@ -5,9 +5,14 @@
 //! Accessors, which run them over Buckets on all threads, and keep what other processes own fresh.
 
 pub mod channel;
+pub mod domain;
 pub mod element;
 pub mod error;
+pub mod memory;
+pub mod process;
 
 pub use channel::{ChannelInfo, ChannelSpec, Combine, Handle};
+pub use domain::{Bucket, BucketKey, BucketSet, Frame, GridDomain, Partition, Topology};
 pub use element::{Element, ElementType};
 pub use error::{CoreError, Result};
+pub use memory::{MemoryBudget, MemoryReport};

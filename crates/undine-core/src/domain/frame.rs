@@ -1,0 +1,132 @@
+//! Where the Buckets of a Grid Domain lie in the world.
+
+use super::bucket::{Bucket, MAX_LEVEL};
+use crate::error::{CoreError, Result};
+use glam::{DVec3, IVec3, Vec3};
+
+/// Voxels along a Bucket's edge at the customary resolution: an OpenVDB leaf.
+pub const VOXELS_PER_BUCKET: usize = 8;
+
+/// The lattice of a Grid Domain in the world: an origin in `f64` and the size of a voxel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Frame {
+    origin: DVec3,
+    voxel_size: f64,
+}
+
+impl Frame {
+    /// A lattice whose Bucket (0, 0, 0) has its lower corner at `origin` [m], and whose finest voxels,
+    /// eight along a Bucket, are `voxel_size` [m] wide.
+    pub fn new(origin: DVec3, voxel_size: f64) -> Result<Self> {
+        if !origin.is_finite() {
+            return Err(CoreError::NotFinite {
+                what: "the origin of a Grid Domain".into(),
+                position: origin,
+            });
+        }
+        // Squares of lengths must be normal numbers in f32, because fluid kernels compute in f32.
+        if !(1e-15..=1e15).contains(&voxel_size) {
+            return Err(CoreError::BadLength { what: "voxel size", found: voxel_size });
+        }
+        Ok(Self { origin, voxel_size })
+    }
+
+    /// The lower corner of Bucket (0, 0, 0) [m].
+    pub fn origin(&self) -> DVec3 {
+        self.origin
+    }
+
+    /// The width of a voxel on a level, at eight voxels along a Bucket [m].
+    pub fn voxel_size(&self, level: u8) -> f64 {
+        self.voxel_size * f64::from(1_u32 << level)
+    }
+
+    /// The width of a Bucket on a level [m].
+    pub fn bucket_size(&self, level: u8) -> f64 {
+        self.voxel_size(level) * VOXELS_PER_BUCKET as f64
+    }
+
+    /// The lower corner of a Bucket [m].
+    pub fn corner(&self, bucket: Bucket) -> DVec3 {
+        self.origin + bucket.coord.as_dvec3() * self.bucket_size(bucket.level)
+    }
+
+    /// The centre of a Bucket [m].
+    pub fn centre(&self, bucket: Bucket) -> DVec3 {
+        self.origin + (bucket.coord.as_dvec3() + 0.5) * self.bucket_size(bucket.level)
+    }
+
+    /// The world position of an offset [m] from a Bucket's corner.
+    pub fn world(&self, bucket: Bucket, offset: Vec3) -> DVec3 {
+        self.corner(bucket) + offset.as_dvec3()
+    }
+
+    /// The Bucket on `level` that contains a world position, and the offset [m] from its corner.
+    ///
+    /// The offset lies in `0 .. bucket_size`; a position that rounds up to the far side belongs to
+    /// the next Bucket. `what` names the owner of the position in errors.
+    pub fn locate(&self, position: DVec3, level: u8, what: &str) -> Result<(Bucket, Vec3)> {
+        if !position.is_finite() {
+            return Err(CoreError::NotFinite { what: what.to_owned(), position });
+        }
+        if level > MAX_LEVEL {
+            return Err(CoreError::NoSuchLevel { found: level, max: MAX_LEVEL });
+        }
+        let size = self.bucket_size(level);
+        let cell = ((position - self.origin) / size).floor();
+        let limit = f64::from(Bucket::limit(level));
+        if cell.abs().max_element() > limit {
+            return Err(CoreError::OutOfRange {
+                what: what.to_owned(),
+                coord: cell.to_array().map(|c| c as i64),
+                level,
+                limit: limit as i64,
+            });
+        }
+        let mut coord = cell.as_ivec3();
+        let corner = self.origin + cell * size;
+        let mut offset = (position - corner).as_vec3().max(Vec3::ZERO);
+        let far = offset.cmpge(Vec3::splat(size as f32));
+        coord += IVec3::new(far.x.into(), far.y.into(), far.z.into());
+        offset = Vec3::select(far, Vec3::ZERO, offset);
+        Ok((Bucket::at(level, coord).check(what)?, offset))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn locate_and_world_are_inverse_to_rounding(
+            position in prop::array::uniform3(-900.0..900.0_f64),
+            voxel in 0.001..0.5_f64,
+            level in 0..4_u8,
+        ) {
+            let frame = Frame::new(DVec3::new(0.1, 0.2, 0.3), voxel).unwrap();
+            let position = DVec3::from_array(position);
+            let (bucket, offset) = frame.locate(position, level, "a point").unwrap();
+            let size = frame.bucket_size(level) as f32;
+            prop_assert!(offset.min_element() >= 0.0 && offset.max_element() < size);
+            let error = (frame.world(bucket, offset) - position).abs().max_element();
+            prop_assert!(error <= f64::from(size * f32::EPSILON) + 1e-12);
+        }
+    }
+
+    #[test]
+    fn bad_sizes_and_positions_are_refused() {
+        for size in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(matches!(Frame::new(DVec3::ZERO, size), Err(CoreError::BadLength { .. })));
+        }
+        assert!(Frame::new(DVec3::NAN, 1.0).is_err());
+        let frame = Frame::new(DVec3::ZERO, 1.0).unwrap();
+        assert!(matches!(frame.locate(DVec3::NAN, 0, "x"), Err(CoreError::NotFinite { .. })));
+        assert!(matches!(
+            frame.locate(DVec3::splat(1e300), 0, "x"),
+            Err(CoreError::OutOfRange { .. })
+        ));
+        assert!(matches!(frame.locate(DVec3::ZERO, 99, "x"), Err(CoreError::NoSuchLevel { .. })));
+    }
+}

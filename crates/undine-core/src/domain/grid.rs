@@ -1,0 +1,254 @@
+//! The Grid Domain itself: a lattice, the Buckets that exist on it, and who owns them.
+
+use super::bucket::{Bucket, BucketKey};
+use super::frame::Frame;
+use super::partition::Partition;
+use super::set::BucketSet;
+use super::topology::Topology;
+use crate::error::{CoreError, Result};
+use crate::memory::MemoryBudget;
+use crate::process::{Processes, Single};
+use glam::{DVec3, IVec3};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Sparse Buckets over space, shared by the Particle Systems and Discrete Volumes that live on them.
+///
+/// Every method that changes Buckets is collective: all processes call it, each with the Buckets that
+/// it wants, and the Domain then has those that any of them wanted.
+#[derive(Debug, Clone)]
+pub struct GridDomain {
+    label: String,
+    frame: Frame,
+    processes: Arc<dyn Processes>,
+    partition: Arc<Partition>,
+    topology: Arc<Topology>,
+    budget: MemoryBudget,
+}
+
+impl GridDomain {
+    /// A Domain without Buckets, for one process, without a limit on memory.
+    pub fn new(label: impl Into<String>, frame: Frame) -> Self {
+        Self::distributed(label, frame, Arc::new(Single), Arc::new(Partition::whole(frame)))
+    }
+
+    /// A Domain without Buckets, shared by `processes` as `partition` says.
+    ///
+    /// The Domains of a run share one Partition, so that they are cut at the same places.
+    pub fn distributed(
+        label: impl Into<String>,
+        frame: Frame,
+        processes: Arc<dyn Processes>,
+        partition: Arc<Partition>,
+    ) -> Self {
+        let topology =
+            Arc::new(Topology::new(frame, BucketSet::new(), &partition, processes.rank()));
+        Self {
+            label: label.into(),
+            frame,
+            processes,
+            partition,
+            topology,
+            budget: MemoryBudget::unlimited(),
+        }
+    }
+
+    /// The same Domain with a budget for everything that lives on it.
+    pub fn with_budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// How messages call the Domain.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// Where the Buckets lie in the world.
+    pub fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    /// The processes that share the Domain.
+    pub fn processes(&self) -> &Arc<dyn Processes> {
+        &self.processes
+    }
+
+    /// Which process owns which part of space.
+    pub fn partition(&self) -> &Arc<Partition> {
+        &self.partition
+    }
+
+    /// The memory budget of everything that lives on the Domain.
+    pub fn budget(&self) -> &MemoryBudget {
+        &self.budget
+    }
+
+    /// The Buckets that exist now. Stores follow it when it changes.
+    pub fn topology(&self) -> &Arc<Topology> {
+        &self.topology
+    }
+
+    /// The process that owns a Bucket, whether it exists or not.
+    pub fn owner(&self, bucket: Bucket) -> usize {
+        self.partition.owner(&self.frame, bucket)
+    }
+
+    /// Makes exactly the Buckets that any process wants. Collective.
+    pub fn set_buckets(&mut self, wanted: &BucketSet) -> Result<()> {
+        self.topology = self.subset(wanted)?;
+        Ok(())
+    }
+
+    /// Adds the Buckets that any process wants. Collective.
+    pub fn add(&mut self, more: &BucketSet) -> Result<()> {
+        self.set_buckets(&self.topology.all().union(more))
+    }
+
+    /// Removes the Buckets that any process names. Collective.
+    pub fn remove(&mut self, fewer: &BucketSet) -> Result<()> {
+        let fewer = self.gather(fewer)?;
+        self.topology = self.build(self.topology.all().difference(&fewer))?;
+        Ok(())
+    }
+
+    /// Pads the Buckets of each level by `n` in every direction. Collective.
+    pub fn dilate(&mut self, n: u32) -> Result<()> {
+        self.topology = self.build(self.topology.all().dilate(n)?)?;
+        Ok(())
+    }
+
+    /// The Topology of other Buckets on the same lattice, for a store that covers only a part of the
+    /// Domain, or levels of its own. Collective.
+    pub fn subset(&self, wanted: &BucketSet) -> Result<Arc<Topology>> {
+        let all = self.gather(wanted)?;
+        if all == *self.topology.all() {
+            return Ok(self.topology.clone());
+        }
+        self.build(all)
+    }
+
+    /// The Buckets of a level that a box [m] touches.
+    ///
+    /// Refuses a box whose Buckets' tables alone would pass the memory budget.
+    pub fn buckets_in_box(&self, min: DVec3, max: DVec3, level: u8) -> Result<BucketSet> {
+        let what = format!("a box in {}", self.label);
+        let (low, _) = self.frame.locate(min, level, &what)?;
+        let (high, offset) = self.frame.locate(max, level, &what)?;
+        // A box that ends exactly on a Bucket's face does not reach into the Bucket behind it.
+        let on_face = offset.cmpeq(glam::Vec3::ZERO);
+        let back = IVec3::new(on_face.x.into(), on_face.y.into(), on_face.z.into());
+        let high = (high.coord - back).max(low.coord);
+        if min.cmpgt(max).any() {
+            return Err(CoreError::BadValue {
+                what: format!("the box from {min} to {max}"),
+                found: "inside out".into(),
+                wanted: "one whose lower corner is below its upper corner",
+            });
+        }
+        let count = high - low.coord + 1;
+        let buckets = count.x as u128 * count.y as u128 * count.z as u128;
+        self.check_tables(&what, buckets)?;
+        let keys = (0..buckets as u64)
+            .into_par_iter()
+            .map(|n| {
+                let (ny, nz) = (count.y as u64, count.z as u64);
+                let cell =
+                    IVec3::new((n / (ny * nz)) as i32, (n / nz % ny) as i32, (n % nz) as i32);
+                Bucket::at(level, low.coord + cell).key()
+            })
+            .collect();
+        Ok(BucketSet::from_keys(keys))
+    }
+
+    /// The Buckets of a level in which at least one of `points` [m] lies.
+    pub fn buckets_at_points(&self, points: &[DVec3], level: u8) -> Result<BucketSet> {
+        let keys: Result<Vec<BucketKey>> = points
+            .par_iter()
+            .enumerate()
+            .map(|(n, &point)| {
+                // The message is made only where something is wrong.
+                let located = self.frame.locate(point, level, "");
+                located
+                    .or_else(|_| {
+                        self.frame.locate(point, level, &format!("point {n} in {}", self.label))
+                    })
+                    .map(|(bucket, _)| bucket.key())
+            })
+            .collect();
+        Ok(BucketSet::from_keys(keys?))
+    }
+
+    /// The Partition that gives every process the same weight. Collective.
+    ///
+    /// `weight` says how much work a local Bucket is, for example its particles and voxels. Nothing
+    /// moves yet: hand the result to [`Self::repartition`] and to every store.
+    pub fn balance(&self, weight: impl Fn(Bucket) -> f64) -> Result<Partition> {
+        let mine: Vec<(u64, f64)> = self.topology.buckets()[..self.topology.local()]
+            .iter()
+            .map(|&bucket| (bytemuck::cast(bucket.key()), weight(bucket)))
+            .collect();
+        let bytes: Vec<u8> = mine
+            .iter()
+            .flat_map(|(key, weight)| [key.to_le_bytes(), weight.to_le_bytes()])
+            .flatten()
+            .collect();
+        let mut weights = Vec::new();
+        for bytes in self.processes.all_gather(&bytes)? {
+            for pair in bytes.as_chunks::<16>().0 {
+                let (key, weight) = pair.split_at(8);
+                let number = |bytes: &[u8]| u64::from_le_bytes(std::array::from_fn(|n| bytes[n]));
+                weights.push((
+                    bytemuck::cast::<u64, BucketKey>(number(key)),
+                    f64::from_bits(number(weight)),
+                ));
+            }
+        }
+        Ok(Partition::balanced(self.frame, self.processes.count(), &weights))
+    }
+
+    /// Puts another Partition in force: the same Buckets, other owners. Collective.
+    pub fn repartition(&mut self, partition: Arc<Partition>) -> Result<()> {
+        if partition.processes() != self.processes.count() {
+            return Err(CoreError::WrongLength {
+                what: "a Partition".into(),
+                found: partition.processes(),
+                wanted: self.processes.count(),
+            });
+        }
+        self.partition = partition;
+        self.topology = self.build(self.topology.all().clone())?;
+        Ok(())
+    }
+
+    /// The union of what every process wants.
+    fn gather(&self, wanted: &BucketSet) -> Result<BucketSet> {
+        if self.processes.count() == 1 {
+            return Ok(wanted.clone());
+        }
+        let mut keys = Vec::new();
+        for bytes in self.processes.all_gather(bytemuck::cast_slice(wanted.keys()))? {
+            keys.extend(bytemuck::pod_collect_to_vec::<u8, BucketKey>(&bytes));
+        }
+        Ok(BucketSet::from_keys(keys))
+    }
+
+    fn build(&self, all: BucketSet) -> Result<Arc<Topology>> {
+        self.check_tables(&self.label, all.len() as u128)?;
+        Ok(Arc::new(Topology::new(self.frame, all, &self.partition, self.processes.rank())))
+    }
+
+    /// Refuses Buckets whose tables would pass the memory budget, or that slots cannot number.
+    fn check_tables(&self, what: &str, buckets: u128) -> Result<()> {
+        let bytes = u64::try_from(buckets * 160).unwrap_or(u64::MAX);
+        self.budget.check(&format!("{buckets} Buckets of {what}"), bytes)?;
+        if buckets >= u128::from(u32::MAX) {
+            return Err(CoreError::BadIndex {
+                what: format!("the number of Buckets of {what}"),
+                index: u64::try_from(buckets).unwrap_or(u64::MAX),
+                count: u64::from(u32::MAX),
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,124 @@
+//! Which process owns which part of space: the Hilbert curve of a lattice, cut into one piece per
+//! process. Every Grid Domain of a run is cut by the same Partition, whatever its own voxel size.
+
+use super::bucket::{Bucket, BucketKey};
+use super::frame::Frame;
+
+/// A cut of space into one part per process.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Partition {
+    /// The lattice whose curve is cut.
+    frame: Frame,
+    /// Where the parts of processes 1, 2, … begin along the curve of the finest level.
+    cuts: Vec<u64>,
+}
+
+impl Partition {
+    /// One process owns everything.
+    pub fn whole(frame: Frame) -> Self {
+        Self { frame, cuts: Vec::new() }
+    }
+
+    /// The curve cut into equal lengths; a beginning, until weights are known.
+    pub fn even(frame: Frame, processes: usize) -> Self {
+        let part = BucketKey::END / processes.max(1) as u64;
+        Self { frame, cuts: (1..processes as u64).map(|process| process * part).collect() }
+    }
+
+    /// The curve cut so that each process gets, as nearly as whole Buckets allow, the same weight.
+    ///
+    /// `weights` are all Buckets of all processes, in any order; the result depends on nothing else.
+    /// Weights that are negative or not finite count as nothing.
+    pub fn balanced(frame: Frame, processes: usize, weights: &[(BucketKey, f64)]) -> Self {
+        let mut along: Vec<_> = weights
+            .iter()
+            .map(|&(key, weight)| {
+                (key.position(), key, if weight > 0.0 && weight.is_finite() { weight } else { 0.0 })
+            })
+            .collect();
+        along.sort_unstable_by_key(|&(position, key, _)| (position, key));
+        let total: f64 = along.iter().map(|&(_, _, weight)| weight).sum();
+        if processes < 2 || total == 0.0 {
+            return Self::even(frame, processes);
+        }
+        let mut cuts = Vec::with_capacity(processes - 1);
+        let mut before = 0.0;
+        for &(position, _, weight) in &along {
+            // A Bucket goes to the process in whose share its middle lies.
+            let middle = (before + 0.5 * weight) / total * processes as f64;
+            while cuts.len() + 1 < processes && middle >= (cuts.len() + 1) as f64 {
+                cuts.push(position);
+            }
+            before += weight;
+        }
+        cuts.resize(processes - 1, BucketKey::END);
+        Self { frame, cuts }
+    }
+
+    /// How many processes share the space.
+    pub fn processes(&self) -> usize {
+        self.cuts.len() + 1
+    }
+
+    /// The process that owns a Bucket of a Domain with the lattice `frame`.
+    pub fn owner(&self, frame: &Frame, bucket: Bucket) -> usize {
+        if self.cuts.is_empty() {
+            return 0;
+        }
+        let position = if *frame == self.frame {
+            bucket.key().position()
+        } else {
+            // Another lattice: by the Bucket's centre, clamped to where this lattice reaches.
+            let cell = (frame.centre(bucket) - self.frame.origin()) / self.frame.bucket_size(0);
+            let limit = f64::from(Bucket::limit(0));
+            let cell =
+                cell.floor().clamp(glam::DVec3::splat(-limit), glam::DVec3::splat(limit - 1.0));
+            Bucket::at(0, cell.as_ivec3()).key().position()
+        };
+        self.cuts.partition_point(|&cut| cut <= position)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::{DVec3, IVec3};
+    use proptest::prelude::*;
+
+    fn frame(voxel: f64) -> Frame {
+        Frame::new(DVec3::ZERO, voxel).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn a_balanced_cut_is_off_by_less_than_the_two_buckets_at_its_ends(
+            cells in prop::collection::btree_map(prop::array::uniform3(-8..8_i32), 0.1..10.0_f64, 20..200),
+            processes in 1..6_usize,
+        ) {
+            let weights: Vec<_> = cells.iter()
+                .map(|(cell, weight)| (Bucket::at(0, IVec3::from_array(*cell)).key(), *weight)).collect();
+            let partition = Partition::balanced(frame(0.1), processes, &weights);
+            let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
+            for process in 0..processes {
+                let mine: f64 = weights.iter()
+                    .filter(|(key, _)| partition.owner(&frame(0.1), key.bucket()) == process)
+                    .map(|(_, weight)| weight).sum();
+                prop_assert!((mine - total / processes as f64).abs() <= 10.0 + 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn two_lattices_are_cut_along_the_same_places() {
+        let coarse = frame(0.8);
+        let partition = Partition::even(coarse, 4);
+        let fine = frame(0.1);
+        for cell in [[0, 0, 0], [17, -30, 5], [-80, -9, 63]] {
+            let bucket = Bucket::at(0, IVec3::from_array(cell));
+            assert_eq!(
+                partition.owner(&fine, bucket),
+                partition.owner(&coarse, Bucket::at(0, bucket.coord >> 3))
+            );
+        }
+    }
+}

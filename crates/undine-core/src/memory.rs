@@ -1,0 +1,126 @@
+//! Memory: a budget that is checked before anything grows, and reports of what channels cost.
+
+use crate::error::{CoreError, Result};
+use std::ops::AddAssign;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A limit on the bytes that all stores sharing it may hold. Clones share one account.
+#[derive(Debug, Clone)]
+pub struct MemoryBudget {
+    limit: u64,
+    used: Arc<AtomicU64>,
+}
+
+impl MemoryBudget {
+    /// A budget of `limit` bytes.
+    pub fn new(limit: u64) -> Self {
+        Self { limit, used: Arc::default() }
+    }
+
+    /// No limit.
+    pub fn unlimited() -> Self {
+        Self::new(u64::MAX)
+    }
+
+    /// Bytes that are reserved now.
+    pub fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// Refuses if `wanted` more bytes would pass the limit, in the name of `what`.
+    pub fn check(&self, what: &str, wanted: u64) -> Result<()> {
+        let free = self.limit.saturating_sub(self.used());
+        if wanted <= free {
+            return Ok(());
+        }
+        Err(CoreError::OverBudget { what: what.to_owned(), wanted, free, budget: self.limit })
+    }
+
+    /// An empty reservation on this budget.
+    pub fn reserve_nothing(&self) -> Reservation {
+        Reservation { budget: self.clone(), bytes: 0 }
+    }
+}
+
+/// Bytes that one store holds of a budget; given back when dropped.
+#[derive(Debug)]
+pub struct Reservation {
+    budget: MemoryBudget,
+    bytes: u64,
+}
+
+impl Reservation {
+    /// Grows or shrinks the reservation to `bytes`; if it does not fit, nothing changes.
+    pub fn resize(&mut self, what: &str, bytes: u64) -> Result<()> {
+        if bytes > self.bytes {
+            self.budget.check(what, bytes - self.bytes)?;
+            self.budget.used.fetch_add(bytes - self.bytes, Ordering::Relaxed);
+        } else {
+            self.budget.used.fetch_sub(self.bytes - bytes, Ordering::Relaxed);
+        }
+        self.bytes = bytes;
+        Ok(())
+    }
+
+    /// Bytes that are reserved.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.budget.used.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// What a store holds: the bytes of its channels' elements, and what it spends beyond them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MemoryReport {
+    /// Bytes of the elements themselves.
+    pub raw: u64,
+    /// Bytes beyond: slack in allocations, tables, keys.
+    pub overhead: u64,
+}
+
+impl MemoryReport {
+    /// All bytes.
+    pub fn total(&self) -> u64 {
+        self.raw + self.overhead
+    }
+
+    /// Bytes beyond the raw ones, as a fraction of the raw ones.
+    pub fn overhead_ratio(&self) -> f64 {
+        self.overhead as f64 / (self.raw as f64).max(1.0)
+    }
+}
+
+impl AddAssign for MemoryReport {
+    fn add_assign(&mut self, other: Self) {
+        self.raw += other.raw;
+        self.overhead += other.overhead;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reservation_beyond_the_budget_changes_nothing() {
+        let budget = MemoryBudget::new(100);
+        let mut a = budget.reserve_nothing();
+        let mut b = budget.reserve_nothing();
+        a.resize("a", 60).unwrap();
+        let error = b.resize("volume `smoke`", 41).unwrap_err();
+        assert!(
+            error.to_string().contains("volume `smoke` needs 41 bytes, but only 40"),
+            "{error}"
+        );
+        assert_eq!(budget.used(), 60);
+        drop(a);
+        b.resize("b", 100).unwrap();
+        assert_eq!(budget.used(), 100);
+    }
+}
