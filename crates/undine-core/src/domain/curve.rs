@@ -61,7 +61,7 @@ const fn entry(w: u32) -> u32 {
 const fn axis(w: u32) -> u32 {
     if w == 0 {
         0
-    } else if w % 2 == 0 {
+    } else if w.is_multiple_of(2) {
         (w - 1).trailing_ones() % 3
     } else {
         w.trailing_ones() % 3
