@@ -10,6 +10,7 @@ pub mod element;
 pub mod error;
 pub mod memory;
 pub mod process;
+pub mod volume;
 
 pub use channel::{ChannelInfo, ChannelSpec, Combine, Handle};
 pub use domain::{Bucket, BucketKey, BucketSet, Frame, GridDomain, Partition, Topology};

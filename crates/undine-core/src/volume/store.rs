@@ -1,0 +1,211 @@
+//! The Discrete Volume itself: channels that follow the Buckets of a Topology.
+
+use super::column::{Chunks, ErasedVoxels, Relayout, VoxelColumn, Voxels, page_bytes, pages_for};
+use super::shape::VoxelShape;
+use crate::channel::{ChannelInfo, ChannelMut, ChannelRef, ChannelSet, ChannelSpec, Handle};
+use crate::domain::{GridDomain, NONE, SlotMap, Topology};
+use crate::element::Element;
+use crate::error::{CoreError, Result};
+use crate::memory::{MemoryReport, Reservation};
+use std::sync::Arc;
+
+/// Voxels in channels, on some of the Buckets of a Grid Domain.
+#[derive(Debug)]
+pub struct DiscreteVolume {
+    topology: Arc<Topology>,
+    chunks: Arc<Chunks>,
+    /// Chunks that no slot has, ascending.
+    free: Vec<u32>,
+    channels: ChannelSet<Voxels>,
+    reservation: Reservation,
+}
+
+impl DiscreteVolume {
+    /// A volume without channels on the Buckets that the Domain has now.
+    pub fn new(label: impl Into<String>, domain: &GridDomain) -> Self {
+        Self::on(label, domain, domain.topology().clone())
+    }
+
+    /// A volume without channels on some Buckets of the Domain: see [`GridDomain::subset`].
+    pub fn on(label: impl Into<String>, domain: &GridDomain, topology: Arc<Topology>) -> Self {
+        let count = topology.stored() as u32;
+        Self {
+            topology,
+            chunks: Arc::new(Chunks { of: (0..count).collect(), count }),
+            free: Vec::new(),
+            channels: ChannelSet::new(label),
+            reservation: domain.budget().reserve_nothing(),
+        }
+    }
+
+    /// How messages call the volume.
+    pub fn label(&self) -> &str {
+        self.channels.label()
+    }
+
+    /// The Buckets that the volume covers.
+    pub fn topology(&self) -> &Arc<Topology> {
+        &self.topology
+    }
+
+    /// The volume's channels.
+    pub fn channels(&self) -> &ChannelSet<Voxels> {
+        &self.channels
+    }
+
+    /// Adds a channel; the spec's default is its background, and the value of all its voxels.
+    pub fn add_channel<T: Element>(
+        &mut self,
+        spec: &ChannelSpec<T>,
+        shape: VoxelShape,
+    ) -> Result<Handle<T>> {
+        self.add_chunked(spec, shape, shape.resolution.voxels())
+    }
+
+    /// Adds a channel with any number of elements in a chunk.
+    pub(super) fn add_chunked<T: Element>(
+        &mut self,
+        spec: &ChannelSpec<T>,
+        shape: VoxelShape,
+        chunk_len: usize,
+    ) -> Result<Handle<T>> {
+        self.channels.check_new(spec)?;
+        let bytes = pages_for(self.chunks.count as usize) * page_bytes(chunk_len, size_of::<T>());
+        let what = format!("channel `{}` of {}", spec.info.name, self.label());
+        self.reservation.resize(&what, self.reservation.bytes() + bytes)?;
+        let column = VoxelColumn::new(shape, chunk_len, spec.default, self.chunks.clone());
+        self.channels.add(spec, column)
+    }
+
+    /// Removes a channel; its handles are stale from now on.
+    pub fn remove_channel(&mut self, name: &str) -> Result<()> {
+        self.channels.remove(name)?;
+        self.account()
+    }
+
+    /// The handle of a channel by name.
+    pub fn handle<T: Element>(&self, name: &str) -> Result<Handle<T>> {
+        self.channels.handle(name)
+    }
+
+    /// A channel's column, claimed for reading outside of a kernel.
+    pub fn column<T: Element>(&self, handle: Handle<T>) -> Result<ChannelRef<'_, Voxels, T>> {
+        self.channels.read(handle, "a reader outside of kernels")
+    }
+
+    /// A channel's column, claimed for writing outside of a kernel.
+    pub fn column_mut<T: Element>(&self, handle: Handle<T>) -> Result<ChannelMut<'_, Voxels, T>> {
+        self.channels.write(handle, "a writer outside of kernels")
+    }
+
+    /// Every column with its description, for work that does not care for types.
+    pub fn columns_mut(
+        &mut self,
+    ) -> impl Iterator<Item = (&ChannelInfo, &mut (dyn ErasedVoxels + 'static))> {
+        self.channels.columns_mut()
+    }
+
+    /// Covers the Buckets of another Topology on the same lattice: voxels of Buckets that stay keep
+    /// their values, new ones hold the background. Copies of other processes' Buckets become stale.
+    pub fn follow(&mut self, topology: &Arc<Topology>) -> Result<()> {
+        if topology.id() == self.topology.id() {
+            return Ok(());
+        }
+        if topology.frame() != self.topology.frame() {
+            return Err(CoreError::BadValue {
+                what: format!("the Topology that {} is to follow", self.label()),
+                found: "on another lattice".into(),
+                wanted: "one of its own Grid Domain",
+            });
+        }
+        let (change, free) = self.plan(topology);
+        let mut bytes = 0;
+        for (_, column) in self.channels.columns_mut() {
+            bytes += pages_for(change.chunks.count as usize) * page_bytes(column.chunk_bytes(), 1);
+        }
+        self.reservation.resize(self.channels.label(), bytes)?;
+        for (_, column) in self.channels.columns_mut() {
+            column.relayout(&change);
+        }
+        self.topology = topology.clone();
+        self.chunks = change.chunks;
+        self.free = free;
+        Ok(())
+    }
+
+    /// Which chunk each slot of `topology` gets, and which chunks are free then.
+    fn plan(&self, topology: &Topology) -> (Relayout, Vec<u32>) {
+        let from_old = SlotMap::between(topology, &self.topology);
+        let stored = topology.stored();
+        let mut of = vec![NONE; stored];
+        let mut kept = vec![false; self.chunks.count as usize];
+        for (slot, chunk) in of.iter_mut().enumerate() {
+            let old = from_old.get(slot as u32);
+            if old != NONE {
+                *chunk = self.chunks.of[old as usize];
+                kept[*chunk as usize] = true;
+            }
+        }
+
+        // New Buckets take the lowest free chunks, then new ones at the end.
+        let mut free: Vec<u32> =
+            (0..self.chunks.count).filter(|&chunk| !kept[chunk as usize]).rev().collect();
+        let mut count = self.chunks.count;
+        let mut fresh = Vec::new();
+        for chunk in of.iter_mut().filter(|chunk| **chunk == NONE) {
+            *chunk = free.pop().unwrap_or_else(|| {
+                count += 1;
+                count - 1
+            });
+            fresh.push(*chunk);
+        }
+        free.reverse();
+
+        // When more than a sixteenth would lie idle, chunks at the end move into the gaps.
+        let mut moves = Vec::new();
+        if free.len() * 16 > count as usize {
+            let used = stored as u32;
+            let mut gaps = free.iter().copied().filter(|&chunk| chunk < used);
+            let was_fresh: std::collections::BTreeSet<u32> = fresh.iter().copied().collect();
+            let mut fresh_moved = std::collections::BTreeMap::new();
+            for chunk in of.iter_mut().filter(|chunk| **chunk >= used) {
+                if let Some(gap) = gaps.next() {
+                    if was_fresh.contains(chunk) {
+                        fresh_moved.insert(*chunk, gap);
+                    } else {
+                        moves.push((*chunk, gap));
+                    }
+                    *chunk = gap;
+                }
+            }
+            for chunk in &mut fresh {
+                *chunk = fresh_moved.get(chunk).copied().unwrap_or(*chunk);
+            }
+            count = used;
+            free.clear();
+        }
+        (Relayout { chunks: Arc::new(Chunks { of, count }), fresh, moves }, free)
+    }
+
+    /// Bytes of voxels, and what is spent beyond them; the Topology's tables are the Domain's.
+    pub fn memory(&self) -> Result<MemoryReport> {
+        let mut report = MemoryReport::default();
+        self.channels.each_column("memory report", |_, column| {
+            let used = column.used_bytes() as u64;
+            report += MemoryReport { raw: used, overhead: column.allocated_bytes() as u64 - used };
+        })?;
+        report.overhead += (self.chunks.of.capacity() * 4 + self.free.capacity() * 4) as u64;
+        Ok(report)
+    }
+
+    /// Sets the reservation to what is allocated.
+    fn account(&mut self) -> Result<()> {
+        let pages = pages_for(self.chunks.count as usize);
+        let bytes: u64 = self
+            .channels
+            .columns_mut()
+            .map(|(_, column)| pages * page_bytes(column.chunk_bytes(), 1))
+            .sum();
+        self.reservation.resize(self.channels.label(), bytes)
+    }
+}
