@@ -5,8 +5,10 @@
 //! are checked on every use. A kernel claims its channels for as long as it runs, so that two users
 //! of which one writes are an error that names both.
 
+mod flat;
 mod set;
 mod spec;
 
+pub use flat::{ErasedFlat, Flat, FlatColumn};
 pub use set::{ChannelMut, ChannelRef, ChannelSet, ErasedColumn, Handle, Layout};
 pub use spec::{ChannelInfo, ChannelSpec, Combine};
