@@ -8,15 +8,17 @@ use crate::{
 use ::mpi::ffi;
 use std::{ffi::c_int, sync::Arc, thread, time::Duration};
 
+/// The process that a request receives from, and how many bytes; `None` if it does not receive.
+pub(super) type Expected = Option<(usize, usize)>;
+
 /// MPI requests, and the buffers that belong to MPI until they are over.
 ///
 /// Dropping it waits. If MPI reports an error, nobody knows what it still writes to: the buffers are then never freed.
 pub(super) struct Flight<B> {
     shared: Arc<Shared>,
     what: &'static str,
-    requests: Vec<ffi::MPI_Request>,
-    /// For each request that receives: from whom, and how many bytes.
-    expected: Vec<Option<(usize, usize)>>,
+    /// What is under way, and for a request that receives: from whom, and how many bytes.
+    requests: Vec<(ffi::MPI_Request, Expected)>,
     /// `None` once landed or lost.
     buffers: Option<B>,
 }
@@ -28,7 +30,7 @@ unsafe impl<B: Send> Send for Flight<B> {}
 impl<B> Flight<B> {
     /// Nothing under way yet. `what` is named in errors.
     pub fn new(shared: Arc<Shared>, what: &'static str, buffers: B) -> Flight<B> {
-        Flight { shared, what, requests: Vec::new(), expected: Vec::new(), buffers: Some(buffers) }
+        Flight { shared, what, requests: Vec::new(), buffers: Some(buffers) }
     }
 
     /// Starts one operation. If it receives, `expected` says from whom and how many bytes.
@@ -38,7 +40,7 @@ impl<B> Flight<B> {
     /// (the heap of a `Vec`, not an array), and must write its request unless it fails.
     pub unsafe fn post(
         &mut self,
-        expected: Option<(usize, usize)>,
+        expected: Expected,
         start: impl FnOnce(&mut B, ffi::MPI_Comm, *mut ffi::MPI_Request) -> c_int,
     ) -> Result<()> {
         let Flight { shared, what, requests, buffers, .. } = self;
@@ -47,12 +49,11 @@ impl<B> Flight<B> {
             // SAFETY: a constant of the library.
             let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
             library::check(what, start(buffers, library.world(), &mut request))?;
-            requests.push(request);
+            requests.push((request, expected));
             Ok(())
         });
-        match posted {
-            Ok(()) => self.expected.push(expected),
-            Err(_) => self.lose(),
+        if posted.is_err() {
+            self.lose();
         }
         posted
     }
@@ -71,37 +72,24 @@ impl<B> Flight<B> {
         })
     }
 
+    /// Waits for one request after the other: all must end, and a test of any moves all.
     fn wait(&mut self) -> Result<()> {
-        let mut patience = Patience::default();
-        while !self.is_over() {
-            let Flight { shared, what, requests, .. } = self;
-            match shared.with(what, |_| library::test_all(what, requests)) {
-                Ok(None) => patience.wait(),
-                Ok(Some(received)) => {
-                    self.requests.clear();
-                    return self.check_lengths(&received);
+        let (mut patience, mut short) = (Patience::default(), Ok(()));
+        let what = self.what;
+        while let Some((mut request, expected)) = self.requests.pop() {
+            match self.shared.with(what, |_| library::test(what, &mut request)) {
+                Ok(None) => {
+                    self.requests.push((request, expected));
+                    patience.wait();
                 }
+                Ok(Some(received)) => short = short.and(check_length(what, received, expected)),
                 Err(error) => {
                     self.lose();
                     return Err(error);
                 }
             }
         }
-        Ok(())
-    }
-
-    /// A message that is too long is an error of MPI's; one that is too short is found here.
-    fn check_lengths(&self, received: &[usize]) -> Result<()> {
-        for (&found, expected) in received.iter().zip(&self.expected) {
-            if let Some((process, wanted)) = *expected
-                && found != wanted
-            {
-                let why =
-                    format!("process {process} sent {found} bytes, but {wanted} were expected");
-                return Err(CoreError::Communication { what: self.what, why });
-            }
-        }
-        Ok(())
+        short
     }
 
     /// Gives up after an error. MPI may still use the buffers, which therefore stay where they are for ever.
@@ -127,6 +115,17 @@ impl<B> Drop for Flight<B> {
     fn drop(&mut self) {
         // An error has lost the buffers on purpose; there is nobody to tell.
         let _ = self.wait();
+    }
+}
+
+/// A message that is too long is an error of MPI's; one that is too short is found here.
+fn check_length(what: &'static str, found: usize, expected: Expected) -> Result<()> {
+    match expected {
+        Some((process, wanted)) if found != wanted => {
+            let why = format!("process {process} sent {found} bytes, but {wanted} were expected");
+            Err(CoreError::Communication { what, why })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -105,35 +105,19 @@ pub(super) fn check(what: &'static str, code: c_int) -> Result<()> {
     Err(CoreError::Communication { what, why })
 }
 
-/// Tests whether all requests are over; then says how many bytes each received.
-pub(super) fn test_all(
-    what: &'static str,
-    requests: &mut [ffi::MPI_Request],
-) -> Result<Option<Vec<usize>>> {
+/// Tests whether a request is over; then says how many bytes it received.
+pub(super) fn test(what: &'static str, request: &mut ffi::MPI_Request) -> Result<Option<usize>> {
     // SAFETY: a status is a plain C structure of numbers, for which zeros are valid.
-    let mut statuses = vec![unsafe { std::mem::zeroed::<ffi::MPI_Status>() }; requests.len()];
-    let (mut over, count) = (0, requests.len() as c_int);
-    // SAFETY: as many statuses as requests, all of them live.
-    let code =
-        unsafe { ffi::MPI_Testall(count, requests.as_mut_ptr(), &mut over, statuses.as_mut_ptr()) };
-    if code == ffi::MPI_ERR_IN_STATUS as c_int {
-        let pending = ffi::MPI_ERR_PENDING as c_int;
-        statuses
-            .iter()
-            .filter(|status| status.MPI_ERROR != pending)
-            .try_for_each(|s| check(what, s.MPI_ERROR))?;
-    }
-    check(what, code)?;
+    let mut status = unsafe { std::mem::zeroed::<ffi::MPI_Status>() };
+    let (mut over, mut bytes) = (0, 0);
+    // SAFETY: a request that MPI gave, and places for the flag and the status that it writes.
+    check(what, unsafe { ffi::MPI_Test(request, &mut over, &mut status) })?;
     if over == 0 {
         return Ok(None);
     }
-    let bytes = statuses.iter().map(|status| {
-        let mut bytes = 0;
-        // SAFETY: a status that `MPI_Testall` filled.
-        check(what, unsafe { ffi::MPI_Get_count(status, ffi::RSMPI_UINT8_T, &mut bytes) })?;
-        Ok(usize::try_from(bytes).unwrap_or(0))
-    });
-    bytes.collect::<Result<_>>().map(Some)
+    // SAFETY: a status that `MPI_Test` has filled.
+    check(what, unsafe { ffi::MPI_Get_count(&status, ffi::RSMPI_UINT8_T, &mut bytes) })?;
+    Ok(Some(usize::try_from(bytes).unwrap_or(0)))
 }
 
 /// Ends every process.
