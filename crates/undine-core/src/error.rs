@@ -159,4 +159,14 @@ pub enum CoreError {
         /// The reason given by the transport.
         why: String,
     },
+    /// A collective operation failed because one process did.
+    #[error("process {process} of {count}: {why}")]
+    OnProcess {
+        /// The rank of the process that failed, from 0.
+        process: usize,
+        /// How many processes there are.
+        count: usize,
+        /// The message of its error.
+        why: String,
+    },
 }

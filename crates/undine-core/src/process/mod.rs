@@ -8,8 +8,13 @@
 //! only some of them reach never ends. Code that may fail on one process alone therefore settles its outcome with
 //! [`all_agree`](trait.Processes.html#method.all_agree) before it changes anything.
 
+mod launch;
+#[cfg(feature = "mpi")]
+mod mpi;
+mod reduce;
 mod single;
 
+pub use launch::launch;
 pub use single::Single;
 
 use crate::error::{CoreError, Result};
@@ -72,11 +77,7 @@ pub trait Processes: Send + Sync + fmt::Debug {
         checked?;
         if let Some(process) = announced.iter().position(|&size| size == REFUSED) {
             let why = "its parcels for an exchange were refused".into();
-            let _: String = why;
-            return Err(CoreError::Communication {
-                what: "exchange",
-                why: format!("process {process}"),
-            });
+            return Err(CoreError::OnProcess { process, count: self.count(), why });
         }
         let incoming: Vec<(usize, usize)> = (0..self.count())
             .filter_map(|process| {

@@ -1,1 +1,4 @@
 //! Integration tests of `undine-core`, one program.
+
+#[cfg(feature = "mpi")]
+mod mpi;

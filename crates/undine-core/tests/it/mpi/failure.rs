@@ -1,0 +1,133 @@
+//! Failure: a panic, an error or the death of one process ends all of them, with a message, within seconds.
+
+use super::mpirun;
+use std::{
+    error::Error,
+    process::Command,
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+use undine_core::process::{Parcel, Processes};
+
+/// How long the others may live on.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// Runs a scenario in which the last process fails, and the others wait for a parcel that never comes.
+fn ends_all(scenario: &str, message: impl Fn(usize) -> String) {
+    for processes in 1..=4 {
+        let run = mpirun(processes, scenario, &[]);
+        assert!(!run.success, "{scenario} on {processes} processes ended well:\n{}", run.output);
+        let message = message(processes);
+        assert!(run.output.contains(&message), "no `{message}` in:\n{}", run.output);
+        let after = run.end.duration_since(failure_time(&run.output)).unwrap_or_default();
+        assert!(
+            after < LIMIT,
+            "{scenario} on {processes} processes lived on for {after:?}:\n{}",
+            run.output
+        );
+        for pid in
+            run.output.split("living as ").skip(1).filter_map(|rest| rest.split_whitespace().next())
+        {
+            assert!(
+                !is_alive(pid),
+                "{scenario} on {processes} processes left process {pid}:\n{}",
+                run.output
+            );
+        }
+    }
+}
+
+/// Whether a process still runs; one that only waits to be reaped does not.
+fn is_alive(pid: &str) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The state stands behind the name of the program, in parentheses.
+    status
+        .rsplit(") ")
+        .next()
+        .is_some_and(|state| !state.is_empty() && !state.starts_with(['Z', 'X']))
+}
+
+/// When the failing process said that it fails.
+fn failure_time(output: &str) -> SystemTime {
+    let said = output.split("failing at ").nth(1).expect("a process that says it fails");
+    let millis = said.split_whitespace().next().and_then(|text| text.parse().ok()).expect("a time");
+    UNIX_EPOCH + Duration::from_millis(millis)
+}
+
+/// On the last process says so and returns; on the others waits for a parcel that it never sends.
+fn wait_unless_last(processes: &dyn Processes) -> Result<(), Box<dyn Error>> {
+    eprintln!("living as {} .", std::process::id());
+    processes.barrier()?;
+    let last = processes.count() - 1;
+    if processes.rank() == last {
+        eprintln!("failing at {} .", SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis());
+        return Ok(());
+    }
+    processes.start(Vec::new(), &[(last, 1_000_000)])?.finish()?;
+    unreachable!("nobody sends this");
+}
+
+#[test]
+fn a_panic_on_one_process_ends_all() {
+    ends_all("panic", |count| format!("process {} of {count}: panicked at crates", count - 1));
+    ends_all("panic", |_| "the dam broke".into());
+}
+
+pub fn panic(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
+    wait_unless_last(&**processes)?;
+    panic!("the dam broke")
+}
+
+#[test]
+fn a_panic_in_a_worker_thread_ends_all() {
+    ends_all("panic_in_worker", |_| "Bucket 77 is dry".into());
+}
+
+pub fn panic_in_worker(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
+    use rayon::prelude::*;
+    wait_unless_last(&**processes)?;
+    (0..1000).into_par_iter().for_each(|bucket| assert!(bucket != 77, "Bucket {bucket} is dry"));
+    Ok(())
+}
+
+#[test]
+fn an_error_on_one_process_ends_all() {
+    ends_all("error", |count| format!("process {} of {count}: no water left", count - 1));
+}
+
+pub fn error(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
+    wait_unless_last(&**processes)?;
+    Err("no water left".into())
+}
+
+#[test]
+fn the_death_of_one_process_ends_all() {
+    ends_all("killed", |_| "signal 9 (Killed)".into());
+}
+
+pub fn killed(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
+    wait_unless_last(&**processes)?;
+    Command::new("kill").args(["-KILL", &std::process::id().to_string()]).status()?;
+    unreachable!("a process survived SIGKILL");
+}
+
+#[test]
+fn a_transfer_that_outlives_the_run_ends_all() {
+    for processes in 2..=4 {
+        let run = mpirun(processes, "unfinished", &[]);
+        assert!(!run.success, "ended well:\n{}", run.output);
+        assert!(
+            run.output.contains("a transfer was started but neither finished nor dropped"),
+            "{}",
+            run.output
+        );
+    }
+}
+
+pub fn unfinished(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
+    let (count, rank) = (processes.count(), processes.rank());
+    let (next, previous) = ((rank + 1) % count, (rank + count - 1) % count);
+    let parcel = Parcel { process: next, bytes: vec![1; 100] };
+    std::mem::forget(processes.start(vec![parcel], &[(previous, 100)])?);
+    Ok(())
+}
