@@ -1,6 +1,7 @@
 //! What a benchmark is, and how one is run: triad, benchmark, peers, triad again, report.
 
 use crate::Result;
+use crate::machine;
 use crate::measure::{Measured, Work};
 use crate::peers::{Peer, PeerChoice};
 use crate::report::{Report, Value};
@@ -107,7 +108,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             size: None,
-            threads: crate::machine::cores(),
+            threads: machine::cores(),
             peers: PeerChoice::None,
             triad_array_bytes: triad::array_bytes_for_this_machine(),
         }
@@ -119,6 +120,10 @@ pub fn run(benchmark: &Benchmark, settings: &Settings) -> Result<Report> {
     let size = settings.size.unwrap_or(benchmark.default_size);
     let context = Context { size, threads: settings.threads, pools: Pools::new(settings.threads)? };
     println!("{}: {}", benchmark.name, benchmark.doc);
+    if let Some(load) = machine::load() {
+        // A machine that is busy all the time looks steady to the triad; the reader should know.
+        println!("  load of the last minute: {load:.2} on {} cores", machine::cores());
+    }
 
     let mut triad = Triad::new(&context.pools, settings.triad_array_bytes);
     let before = triad.measure();

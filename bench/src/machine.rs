@@ -1,4 +1,4 @@
-//! The machine a figure belongs to: its name for the results folder, its cores and its last-level cache.
+//! The machine a figure belongs to: its name for the results folder, its cores, its last-level cache and how busy it is.
 
 use std::fs;
 
@@ -11,6 +11,11 @@ pub fn cores() -> usize {
 pub fn folder() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     format!("{}-{}", slug(cpu_name(&info).unwrap_or(std::env::consts::ARCH)), cores())
+}
+
+/// Processes that wanted to run, on average over the last minute, where the system tells.
+pub fn load() -> Option<f64> {
+    fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
 }
 
 /// Size of the last-level cache [B], where the system tells.
