@@ -3,6 +3,9 @@
 //!
 //! A benchmark is one file with a [`harness::Benchmark`] in it, and one line in [`list::BENCHMARKS`].
 
+// Units stand in brackets, `[s]`, which rustdoc takes for links.
+#![allow(rustdoc::broken_intra_doc_links)]
+
 pub mod harness;
 pub mod hash;
 pub mod list;

@@ -55,7 +55,7 @@ impl Bandwidth {
 }
 
 /// The yardstick of one run. Its arrays live as long as the run: how fast memory is depends on which pages one was given
-/// (by a third on a virtual machine), so before and after can only be compared on the same ones.
+/// (by a quarter on a virtual machine), so before and after can only be compared on the same ones.
 pub struct Triad<'a> {
     pools: &'a Pools,
     arrays: Arrays,
