@@ -1,0 +1,20 @@
+//! Undine's benchmarks, and the harness that runs them: median of five, a memory triad before and after as the
+//! yardstick, a hash of every result, and one last line of `key=value` to compare. `README.md` explains the keys.
+//!
+//! A benchmark is one file with a [`harness::Benchmark`] in it, and one line in [`list::BENCHMARKS`].
+
+// Units stand in brackets, `[s]`, which rustdoc takes for links.
+#![allow(rustdoc::broken_intra_doc_links)]
+
+pub mod harness;
+pub mod hash;
+pub mod list;
+pub mod machine;
+pub mod measure;
+pub mod peers;
+pub mod record;
+pub mod report;
+pub mod triad;
+
+/// Any error ends a benchmark; only the command line looks at it, to print it.
+pub type Result<T, E = Box<dyn std::error::Error + Send + Sync>> = std::result::Result<T, E>;
