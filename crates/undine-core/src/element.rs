@@ -22,6 +22,9 @@ pub trait Element: Pod + PartialEq + Debug + Send + Sync {
     /// The component-wise larger one.
     fn max(self, other: Self) -> Self;
 
+    /// One of `n` equal shares; integers round, a rotation stays.
+    fn share(self, n: u32) -> Self;
+
     /// The mean of `items` with weights, summed in `f64` in the order given. Quaternions are brought
     /// into one half-space and normalised. All weights zero: the plain mean.
     fn weighted_mean(items: &[(f64, Self)]) -> Self;
@@ -159,6 +162,10 @@ macro_rules! elements {
             #[inline]
             fn max(self, other: Self) -> Self {
                 zip_lanes::<Self, $scalar, $lanes>(self, other, |a, b| if b > a { b } else { a })
+            }
+            fn share(self, n: u32) -> Self {
+                let divide = |a: $scalar, _| <$scalar as Scalar>::from_f64(a.to_f64() / f64::from(n));
+                if $rotation { self } else { zip_lanes::<Self, $scalar, $lanes>(self, self, divide) }
             }
             fn weighted_mean(items: &[(f64, Self)]) -> Self {
                 mean_lanes::<Self, $scalar, $lanes>(items, $rotation)

@@ -63,6 +63,11 @@ impl Reservation {
         Ok(())
     }
 
+    /// Refuses if `more` bytes would not fit, in the name of `what`.
+    pub fn check(&self, what: &str, more: u64) -> Result<()> {
+        self.budget.check(what, more)
+    }
+
     /// Bytes that are reserved.
     pub fn bytes(&self) -> u64 {
         self.bytes

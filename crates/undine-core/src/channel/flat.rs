@@ -42,6 +42,11 @@ impl<T: Element> FlatColumn<T> {
         Self { values, default: spec.default }
     }
 
+    /// A column with these values and this default.
+    pub(crate) fn from_parts(values: Vec<T>, default: T) -> Self {
+        Self { values, default }
+    }
+
     /// What new elements hold.
     pub fn default_value(&self) -> T {
         self.default
@@ -95,6 +100,9 @@ pub trait ErasedFlat: ErasedColumn {
     /// Adds the elements of `other` at the end. Fails if it holds another type.
     fn append_from(&mut self, other: &dyn ErasedFlat) -> Result<()>;
 
+    /// Divides each element by its number of shares.
+    fn divide(&mut self, shares: &[u32]);
+
     /// The elements as they lie in memory.
     fn bytes(&self) -> &[u8];
 
@@ -138,6 +146,12 @@ impl<T: Element> ErasedFlat for FlatColumn<T> {
             }
         }
         Ok(())
+    }
+
+    fn divide(&mut self, shares: &[u32]) {
+        for (value, &shares) in self.values.iter_mut().zip(shares) {
+            *value = value.share(shares);
+        }
     }
 
     fn bytes(&self) -> &[u8] {

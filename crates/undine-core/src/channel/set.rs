@@ -159,6 +159,13 @@ impl<L: Layout> ChannelSet<L> {
         self.channel(handle).map(|channel| &channel.info)
     }
 
+    /// The place of a channel in [`Self::infos`] and [`Self::columns_mut`].
+    pub(crate) fn ordinal<T: Element>(&self, handle: Handle<T>) -> Result<usize> {
+        self.channel(handle)?;
+        let before = &self.slots[..handle.index as usize];
+        Ok(before.iter().filter(|slot| slot.channel.is_some()).count())
+    }
+
     /// Claims a channel for reading, in the name of `task`.
     pub fn read<T: Element>(
         &self,

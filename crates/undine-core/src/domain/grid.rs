@@ -128,6 +128,33 @@ impl GridDomain {
         self.build(all)
     }
 
+    /// The same as [`Self::subset`], but `like` itself if it has just these Buckets.
+    pub(crate) fn subset_like(
+        &self,
+        like: &Arc<Topology>,
+        wanted: &BucketSet,
+    ) -> Result<Arc<Topology>> {
+        let all = self.gather(wanted)?;
+        if all == *like.all() {
+            return Ok(like.clone());
+        }
+        self.build(all)
+    }
+
+    /// Refuses a store whose Buckets are cut otherwise than the Domain is now.
+    pub(crate) fn check_owners(&self, store: &str, topology: &Topology) -> Result<()> {
+        let rank = self.processes.rank();
+        let foreign = |&&bucket: &&Bucket| self.processes.count() > 1 && self.owner(bucket) != rank;
+        match topology.buckets()[..topology.local()].iter().find(foreign) {
+            None => Ok(()),
+            Some(bucket) => Err(CoreError::BadValue {
+                what: format!("the owner of {bucket:?} of {store}"),
+                found: "another process since the Domain was repartitioned".into(),
+                wanted: "this process; let the store migrate first",
+            }),
+        }
+    }
+
     /// The Buckets of a level that a box [m] touches.
     ///
     /// Refuses a box whose Buckets' tables alone would pass the memory budget.

@@ -13,6 +13,7 @@ mod mask;
 mod shape;
 mod store;
 
+pub(crate) use column::ColumnBase;
 pub use column::{ErasedVoxels, VoxelColumn, Voxels};
 pub use mac::MacHandle;
 pub use mask::{Mask, MaskHandle};

@@ -1,0 +1,170 @@
+//! A private padded copy of a Bucket's voxels, for gathering a neighbourhood and for scattering.
+
+use crate::element::Element;
+use crate::volume::Resolution;
+
+/// How many voxels a tile has beyond its Bucket: below and above, along each axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pad {
+    /// Towards smaller coordinates.
+    pub low: u8,
+    /// Towards larger coordinates.
+    pub high: u8,
+}
+
+impl Pad {
+    /// The same on both sides.
+    pub const fn both(n: u8) -> Self {
+        Self { low: n, high: n }
+    }
+
+    /// The larger of the two sides.
+    pub fn reach(self) -> usize {
+        usize::from(self.low.max(self.high))
+    }
+}
+
+/// The voxels of a Bucket with a padding, x slowest, z fastest, rows rounded up to four.
+#[derive(Debug, Clone)]
+pub struct Tile<T> {
+    values: Vec<T>,
+    edge: usize,
+    pad: Pad,
+    /// Voxels along an axis, with padding.
+    width: usize,
+    /// Elements from one row to the next.
+    row: usize,
+}
+
+impl<T: Element> Tile<T> {
+    /// A tile filled with `value`.
+    pub fn new(resolution: Resolution, pad: Pad, value: T) -> Self {
+        let edge = resolution.edge();
+        let width = edge + usize::from(pad.low) + usize::from(pad.high);
+        // Rows end on a multiple of four with at least one to spare, so that a kernel three wide may
+        // be handled four wide without leaving its row.
+        let row = (width + 1).next_multiple_of(4);
+        Self { values: vec![value; width * width * row], edge, pad, width, row }
+    }
+
+    /// All elements: rows of [`Self::row`] along z.
+    #[inline]
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// All elements: rows of [`Self::row`] along z.
+    #[inline]
+    pub fn values_mut(&mut self) -> &mut [T] {
+        &mut self.values
+    }
+
+    /// Elements from one row (x, y) to the next.
+    #[inline]
+    pub fn row(&self) -> usize {
+        self.row
+    }
+
+    /// Elements from one x to the next.
+    #[inline]
+    pub fn slab(&self) -> usize {
+        self.row * self.width
+    }
+
+    /// Voxels along an axis, with padding.
+    #[inline]
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The padding.
+    pub fn pad(&self) -> Pad {
+        self.pad
+    }
+
+    /// The place of a voxel, by its coordinates relative to the Bucket's first voxel.
+    #[inline]
+    pub fn index(&self, x: i32, y: i32, z: i32) -> usize {
+        let low = i32::from(self.pad.low);
+        ((x + low) as usize * self.width + (y + low) as usize) * self.row + (z + low) as usize
+    }
+
+    /// Fills the tile from the chunks of a Bucket and its neighbours, given by offset.
+    pub(super) fn load<'c>(
+        &mut self,
+        resolution: Resolution,
+        chunk: impl Fn(i32, i32, i32) -> &'c [T],
+    ) where
+        T: 'c,
+    {
+        debug_assert_eq!(resolution.edge(), self.edge, "the tile fits another resolution");
+        self.each_part(|tile, (x, y, z), part| {
+            let source = chunk(x, y, z);
+            for px in 0..part.len[0] {
+                for py in 0..part.len[1] {
+                    let from =
+                        resolution.index(part.chunk[0] + px, part.chunk[1] + py, part.chunk[2]);
+                    let to = ((part.tile[0] + px) * tile.width + part.tile[1] + py) * tile.row
+                        + part.tile[2];
+                    tile.values[to..to + part.len[2]]
+                        .copy_from_slice(&source[from..from + part.len[2]]);
+                }
+            }
+        });
+    }
+
+    /// Calls `add` with each row of the tile that lies in one Bucket: the Bucket's offset, the place of
+    /// the row's first voxel in the Bucket's chunk, and the row.
+    pub(super) fn each_row(
+        &mut self,
+        resolution: Resolution,
+        mut add: impl FnMut((i32, i32, i32), usize, &[T]),
+    ) {
+        self.each_part(|tile, bucket, part| {
+            for px in 0..part.len[0] {
+                for py in 0..part.len[1] {
+                    let to =
+                        resolution.index(part.chunk[0] + px, part.chunk[1] + py, part.chunk[2]);
+                    let from = ((part.tile[0] + px) * tile.width + part.tile[1] + py) * tile.row
+                        + part.tile[2];
+                    add(bucket, to, &tile.values[from..from + part.len[2]]);
+                }
+            }
+        });
+    }
+
+    /// The parts of the tile that lie in each of the up to 27 Buckets.
+    fn each_part(&mut self, mut visit: impl FnMut(&mut Self, (i32, i32, i32), Part)) {
+        let axis = self.axis_parts();
+        for (bx, x) in axis.iter().enumerate() {
+            for (by, y) in axis.iter().enumerate() {
+                for (bz, z) in axis.iter().enumerate() {
+                    let parts = [x, y, z];
+                    if parts.iter().any(|part| part.2 == 0) {
+                        continue;
+                    }
+                    let part = Part {
+                        tile: parts.map(|part| part.0),
+                        chunk: parts.map(|part| part.1),
+                        len: parts.map(|part| part.2),
+                    };
+                    visit(self, (bx as i32 - 1, by as i32 - 1, bz as i32 - 1), part);
+                }
+            }
+        }
+    }
+
+    /// Along one axis: where the parts below, in and above the Bucket begin in the tile and in their
+    /// chunk, and how long they are.
+    fn axis_parts(&self) -> [(usize, usize, usize); 3] {
+        let (low, high) = (usize::from(self.pad.low), usize::from(self.pad.high));
+        [(0, self.edge - low, low), (low, 0, self.edge), (low + self.edge, 0, high)]
+    }
+}
+
+/// A box of voxels, in the tile and in a chunk.
+struct Part {
+    tile: [usize; 3],
+    chunk: [usize; 3],
+    len: [usize; 3],
+}

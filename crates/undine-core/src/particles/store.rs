@@ -1,0 +1,237 @@
+//! The Particle System in spatial order.
+
+use super::batch::Batch;
+use super::column::{ErasedParticles, ParticleColumn, Particles};
+use crate::channel::{
+    ChannelInfo, ChannelMut, ChannelRef, ChannelSet, ChannelSpec, Combine, ErasedColumn,
+    ErasedFlat, Handle,
+};
+use crate::domain::{Bucket, BucketSet, GridDomain, NONE, SlotMap, Topology};
+use crate::element::Element;
+use crate::error::{CoreError, Result};
+use crate::memory::{MemoryReport, Reservation};
+use glam::{DVec3, Vec3};
+use std::sync::{Arc, OnceLock};
+
+/// Particles in channels, stored by Bucket of the finest level.
+///
+/// Two channels are always there: `position`, the offset [m] from the Bucket's corner, and `id`, unique
+/// and stable, also across processes.
+#[derive(Debug)]
+pub struct ParticleSystem {
+    pub(super) topology: Arc<Topology>,
+    pub(super) channels: ChannelSet<Particles>,
+    pub(super) position: Handle<Vec3>,
+    pub(super) id: Handle<u64>,
+    /// The same on every process.
+    pub(super) next_id: u64,
+    /// How many particles our copies of foreign Buckets have; forgotten when particles move.
+    pub(crate) halo_counts: OnceLock<Vec<usize>>,
+    pub(super) reservation: Reservation,
+}
+
+impl ParticleSystem {
+    /// The name of the channel with offsets from the Bucket's corner.
+    pub const POSITION: &'static str = "position";
+    /// The name of the channel with ids.
+    pub const ID: &'static str = "id";
+
+    /// A system without particles.
+    pub fn new(label: impl Into<String>, domain: &GridDomain) -> Result<Self> {
+        let topology = domain.subset(&BucketSet::new())?;
+        let mut channels = ChannelSet::new(label);
+        let position =
+            ChannelSpec::new(Self::POSITION, Vec3::ZERO).unit("m").combine(Combine::Mean);
+        let position =
+            channels.add(&position, ParticleColumn::new(Vec3::ZERO, std::iter::empty()))?;
+        let id = channels
+            .add(&ChannelSpec::new(Self::ID, 0_u64), ParticleColumn::new(0, std::iter::empty()))?;
+        let reservation = domain.budget().reserve_nothing();
+        Ok(Self {
+            topology,
+            channels,
+            position,
+            id,
+            next_id: 0,
+            halo_counts: OnceLock::new(),
+            reservation,
+        })
+    }
+
+    /// How messages call the system.
+    pub fn label(&self) -> &str {
+        self.channels.label()
+    }
+
+    /// The Buckets that may hold particles: every particle's is among them.
+    pub fn topology(&self) -> &Arc<Topology> {
+        &self.topology
+    }
+
+    /// The system's channels.
+    pub fn channels(&self) -> &ChannelSet<Particles> {
+        &self.channels
+    }
+
+    /// Offsets [m] from the Bucket's corner.
+    pub fn position(&self) -> Handle<Vec3> {
+        self.position
+    }
+
+    /// Ids.
+    pub fn id(&self) -> Handle<u64> {
+        self.id
+    }
+
+    /// How many particles this process owns.
+    pub fn len(&self) -> usize {
+        let count = self
+            .channels
+            .read(self.id, "count")
+            .map(|ids| ids.chunks[..self.topology.local()].iter().map(Vec::len).sum::<usize>());
+        count.unwrap_or(0)
+    }
+
+    /// Whether this process owns no particle.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Adds a channel, at its default for the particles that are there.
+    pub fn add_channel<T: Element>(&mut self, spec: &ChannelSpec<T>) -> Result<Handle<T>> {
+        self.channels.check_new(spec)?;
+        let column = {
+            let ids = self.channels.read(self.id, "adding a channel")?;
+            ParticleColumn::new(spec.default, ids.chunks.iter().map(Vec::len))
+        };
+        let what = format!("channel `{}` of {}", spec.info.name, self.label());
+        let bytes = self.reservation.bytes() + column.allocated_bytes() as u64;
+        self.reservation.resize(&what, bytes)?;
+        self.channels.add(spec, column)
+    }
+
+    /// Removes a channel; its handles are stale from now on. `position` and `id` stay.
+    pub fn remove_channel(&mut self, name: &str) -> Result<()> {
+        if name == Self::POSITION || name == Self::ID {
+            return Err(CoreError::BadValue {
+                what: format!("the channel to remove from {}", self.label()),
+                found: format!("`{name}`"),
+                wanted: "one that a Particle System can do without",
+            });
+        }
+        self.channels.remove(name)?;
+        self.account()
+    }
+
+    /// The handle of a channel by name.
+    pub fn handle<T: Element>(&self, name: &str) -> Result<Handle<T>> {
+        self.channels.handle(name)
+    }
+
+    /// A channel's column, claimed for reading outside of a kernel.
+    pub fn column<T: Element>(&self, handle: Handle<T>) -> Result<ChannelRef<'_, Particles, T>> {
+        self.channels.read(handle, "a reader outside of kernels")
+    }
+
+    /// A channel's column, claimed for writing outside of a kernel.
+    pub fn column_mut<T: Element>(
+        &self,
+        handle: Handle<T>,
+    ) -> Result<ChannelMut<'_, Particles, T>> {
+        self.channels.write(handle, "a writer outside of kernels")
+    }
+
+    /// Every column with its description, for work that does not care for types.
+    pub fn columns_mut(
+        &mut self,
+    ) -> impl Iterator<Item = (&ChannelInfo, &mut (dyn ErasedParticles + 'static))> {
+        self.channels.columns_mut()
+    }
+
+    /// The world positions [m] of this process's particles, Bucket after Bucket.
+    pub fn world_positions(&self) -> Result<Vec<DVec3>> {
+        let positions = self.channels.read(self.position, "world positions")?;
+        let frame = self.topology.frame();
+        let local = self.topology.buckets()[..self.topology.local()].iter().zip(&positions.chunks);
+        Ok(local
+            .flat_map(|(&bucket, chunk)| {
+                chunk.iter().map(move |&offset| frame.world(bucket, offset))
+            })
+            .collect())
+    }
+
+    /// New particles at world positions [m], all channels at their defaults, to be appended.
+    ///
+    /// Refuses a position that is not finite or outside of the Domain's range.
+    pub fn batch(&self, positions: &[DVec3]) -> Result<Batch> {
+        let frame = self.topology.frame();
+        let place = |(n, &position): (usize, &DVec3)| {
+            frame.locate(position, 0, "").or_else(|_| {
+                frame.locate(position, 0, &format!("new particle {n} of {}", self.label()))
+            })
+        };
+        let places: Result<Vec<(Bucket, Vec3)>> = positions.iter().enumerate().map(place).collect();
+        let places = places?;
+        let mut batch = self.empty_batch(places.len())?;
+        batch.buckets = places.iter().map(|place| place.0).collect();
+        for (offset, place) in batch.offsets_mut().iter_mut().zip(&places) {
+            *offset = place.1;
+        }
+        Ok(batch)
+    }
+
+    /// A batch of `len` particles in no Bucket yet.
+    pub(super) fn empty_batch(&self, len: usize) -> Result<Batch> {
+        let mut columns: Vec<Box<dyn ErasedFlat>> = Vec::new();
+        self.channels.each_column("batch", |_, column| columns.push(column.flat(len)))?;
+        Ok(Batch {
+            store: self.channels.id(),
+            label: self.label().to_owned(),
+            buckets: vec![Bucket::new(0, 0, 0); len],
+            parents: Vec::new(),
+            columns,
+            names: self.channels.infos().map(|info| info.name.clone()).collect(),
+            position: self.channels.ordinal(self.position)?,
+        })
+    }
+
+    /// Lays the chunks out for another Topology. Every particle's Bucket must be in it.
+    pub(super) fn relayout(&mut self, topology: &Arc<Topology>) {
+        if topology.id() == self.topology.id() {
+            return;
+        }
+        let from = SlotMap::between(topology, &self.topology);
+        let from = without_copies(from, topology, &self.topology);
+        for (_, column) in self.channels.columns_mut() {
+            column.relayout(&from, topology.stored());
+        }
+        self.topology = topology.clone();
+        self.halo_counts = OnceLock::new();
+    }
+
+    /// Bytes of the particles, and what is spent beyond them, tables of the Topology included.
+    pub fn memory(&self) -> Result<MemoryReport> {
+        let mut report = self.topology.memory();
+        self.channels.each_column("memory report", |_, column| {
+            let used = column.used_bytes() as u64;
+            report += MemoryReport { raw: used, overhead: column.allocated_bytes() as u64 - used };
+        })?;
+        Ok(report)
+    }
+
+    /// Sets the reservation to what is allocated.
+    pub(super) fn account(&mut self) -> Result<()> {
+        let bytes: usize =
+            self.channels.columns_mut().map(|(_, column)| column.allocated_bytes()).sum();
+        self.reservation.resize(self.channels.label(), bytes as u64)
+    }
+}
+
+/// The same map without chunks that are only copies on either side.
+fn without_copies(map: SlotMap, new: &Topology, old: &Topology) -> SlotMap {
+    let owned = |slot: u32| match map.get(slot) {
+        at if (slot as usize) < new.local() && at != NONE && (at as usize) < old.local() => at,
+        _ => NONE,
+    };
+    SlotMap::Table((0..new.stored() as u32).map(owned).collect())
+}
