@@ -3,17 +3,16 @@
 //!
 //! A benchmark is one file with a [`harness::Benchmark`] in it, and one line in [`list::BENCHMARKS`].
 
-// Units stand in brackets, `[s]`, which rustdoc takes for links.
-#![allow(rustdoc::broken_intra_doc_links)]
-
 pub mod harness;
 pub mod hash;
 pub mod list;
 pub mod machine;
 pub mod measure;
 pub mod peers;
+pub mod rebucketize;
 pub mod record;
 pub mod report;
+pub mod stencil;
 pub mod triad;
 
 /// Any error ends a benchmark; only the command line looks at it, to print it.

@@ -24,3 +24,6 @@ pub use memory::{MemoryBudget, MemoryReport};
 pub use particles::ParticleSystem;
 pub use process::{Processes, Single, launch};
 pub use volume::DiscreteVolume;
+
+/// The vector and matrix types of channels.
+pub use glam;

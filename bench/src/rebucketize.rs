@@ -1,0 +1,95 @@
+//! Particles that change their Bucket: eight per voxel, and at each call one in twenty crosses a face of its Bucket.
+
+use crate::Result;
+use crate::harness::{Benchmark, Context, Outcome};
+use crate::report::Value;
+use undine_core::glam::{DVec3, Mat3, Vec3};
+use undine_core::{Accessor, ChannelSpec, Frame, GridDomain, ParticleSystem};
+
+/// The `rebucketize` benchmark.
+pub const BENCHMARK: Benchmark = Benchmark {
+    name: "rebucketize",
+    doc: "SIZE particles, 8 per voxel, with velocity and affine matrix, 5 % of them changing Bucket; one particle is one unit",
+    default_size: 4_000_000,
+    peers: &[],
+    run,
+};
+
+/// The width of a voxel [m].
+const VOXEL: f64 = 0.01;
+
+fn run(context: &Context) -> Result<Outcome> {
+    let mut domain = GridDomain::new("rebucketize", Frame::new(DVec3::ZERO, VOXEL)?);
+    domain.set_buckets(&Default::default())?;
+    let mut particles = ParticleSystem::new("liquid", &domain)?;
+    particles.add_channel(&ChannelSpec::new("velocity", Vec3::ZERO))?;
+    particles.add_channel(&ChannelSpec::new("affine", Mat3::ZERO))?;
+    let count = context.size;
+    let edge = (count as f64 / 8.0).cbrt() * VOXEL;
+    let positions: Vec<DVec3> = (0..count as u64).map(|n| random_point(n) * edge).collect();
+    particles.append(&domain, particles.batch(&positions)?)?;
+
+    let mut state = State { domain, particles, step: 0 };
+    let measured = context.work("particles", count as u64).measure_after(
+        &mut state,
+        State::push,
+        |state| Ok(state.particles.rebucketize(&state.domain)?),
+        |state, hash| {
+            // Only who is where: the order within Buckets depends on all calls before.
+            if let Ok(ids) = state.particles.column(state.particles.id()) {
+                let sum = |slot: u32| {
+                    ids.chunk(slot)
+                        .iter()
+                        .fold(0_u64, |sum, id| sum ^ id.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+                };
+                let sums: Vec<u64> =
+                    (0..state.particles.topology().local() as u32).map(sum).collect();
+                hash.write(&sums);
+            }
+        },
+    )?;
+    let memory = state.particles.memory()?;
+    Ok(Outcome::new(measured)
+        .mem_bytes(memory.total())
+        .with("overhead", Value::Number(memory.overhead_ratio()))
+        .with("moved", Value::Number(0.05)))
+}
+
+struct State {
+    domain: GridDomain,
+    particles: ParticleSystem,
+    step: u64,
+}
+
+impl State {
+    /// Takes one in twenty a Bucket along x, there and back, so that every call moves as many.
+    fn push(&mut self) -> Result<()> {
+        let forth = self.step % 2 == 0;
+        self.step += 1;
+        let size = self.particles.topology().frame().bucket_size(0) as f32;
+        let (position, id) = (self.particles.position(), self.particles.id());
+        Ok(Accessor::new("push", &self.domain).over(self.particles.topology()).run(
+            (self.particles.write(position), self.particles.own(id)),
+            |_, (positions, ids)| {
+                for (position, id) in positions.iter_mut().zip(ids) {
+                    if id % 20 == 7 {
+                        position.x += if forth { size } else { -size };
+                    }
+                }
+            },
+        )?)
+    }
+}
+
+/// A point in the unit cube from a stable hash.
+fn random_point(n: u64) -> DVec3 {
+    let unit = |salt: u64| {
+        let mut x = (n + 1)
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            .wrapping_add(salt.wrapping_mul(0xD1B5_4A32_D192_ED03));
+        x = (x ^ x >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        x = (x ^ x >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((x ^ x >> 31) >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    DVec3::new(unit(1), unit(2), unit(3))
+}
