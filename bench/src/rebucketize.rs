@@ -29,19 +29,20 @@ fn run(context: &Context) -> Result<Outcome> {
     let positions: Vec<DVec3> = (0..count as u64).map(|n| random_point(n) * edge).collect();
     particles.append(&domain, particles.batch(&positions)?)?;
 
-    let mut state = State { domain, particles, step: 0 };
+    let mut state = State { domain, particles, away: false };
     let measured = context.work("particles", count as u64).measure_after(
         &mut state,
-        State::push,
+        |state| {
+            state.push(false)?;
+            state.particles.rebucketize(&state.domain)?;
+            state.push(true)
+        },
         |state| Ok(state.particles.rebucketize(&state.domain)?),
         |state, hash| {
-            // Only who is where: the order within Buckets depends on all calls before.
+            // Only who is where: the order within a Bucket goes back to all calls before.
             if let Ok(ids) = state.particles.column(state.particles.id()) {
-                let sum = |slot: u32| {
-                    ids.chunk(slot)
-                        .iter()
-                        .fold(0_u64, |sum, id| sum ^ id.wrapping_mul(0x9E37_79B9_7F4A_7C15))
-                };
+                let scramble = |sum: u64, id: &u64| sum ^ id.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                let sum = |slot: u32| ids.chunk(slot).iter().fold(0, scramble);
                 let sums: Vec<u64> =
                     (0..state.particles.topology().local() as u32).map(sum).collect();
                 hash.write(&sums);
@@ -58,14 +59,17 @@ fn run(context: &Context) -> Result<Outcome> {
 struct State {
     domain: GridDomain,
     particles: ParticleSystem,
-    step: u64,
+    /// Whether those who cross are across.
+    away: bool,
 }
 
 impl State {
-    /// Takes one in twenty a Bucket along x, there and back, so that every call moves as many.
-    fn push(&mut self) -> Result<()> {
-        let forth = self.step % 2 == 0;
-        self.step += 1;
+    /// Takes one in twenty a Bucket along x, or back.
+    fn push(&mut self, away: bool) -> Result<()> {
+        if self.away == away {
+            return Ok(());
+        }
+        self.away = away;
         let size = self.particles.topology().frame().bucket_size(0) as f32;
         let (position, id) = (self.particles.position(), self.particles.id());
         Ok(Accessor::new("push", &self.domain).over(self.particles.topology()).run(
@@ -73,7 +77,7 @@ impl State {
             |_, (positions, ids)| {
                 for (position, id) in positions.iter_mut().zip(ids) {
                     if id % 20 == 7 {
-                        position.x += if forth { size } else { -size };
+                        position.x += if away { size } else { -size };
                     }
                 }
             },

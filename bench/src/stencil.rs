@@ -99,40 +99,37 @@ impl Field {
     }
 }
 
-/// Rows of eight along z: the rows beside it along x and y come from this Bucket or its neighbours, and along z the row
-/// itself is shifted by one.
+/// Slab by slab along x, rows of eight along z. The slabs beside it come from this Bucket or its neighbours along x; a
+/// slab is padded by one row from its neighbours along y; along z the row itself is shifted by one.
 #[multiversion(targets("x86_64+avx2"))]
 fn laplace(heat: &VoxelNeighbourhood<'_, f32>, laplacian: &mut [f32]) {
-    let chunk =
-        |x, y, z| -> &[f32; 512] { heat.neighbour(x, y, z).try_into().expect("8³ voxels") };
-    let (own, below, above) = (chunk(0, 0, 0), chunk(0, 0, -1), chunk(0, 0, 1));
-    let (left, right) = (chunk(-1, 0, 0), chunk(1, 0, 0));
-    let (front, back) = (chunk(0, -1, 0), chunk(0, 1, 0));
-    let laplacian: &mut [f32; 512] = laplacian.try_into().expect("8³ voxels");
-    let row = |chunk: &[f32; 512], x: usize, y: usize| -> [f32; 8] {
-        std::array::from_fn(|z| chunk[(x & 7) * 64 + (y & 7) * 8 + z])
+    let slabs = |x, y, z| -> &[[[f32; 8]; 8]; 8] {
+        bytemuck::cast_slice(heat.neighbour(x, y, z))[0..8].try_into().expect("8³ voxels")
     };
-    for x in 0..8 {
-        let (x_minus, x_plus) = (if x > 0 { own } else { left }, if x < 7 { own } else { right });
+    let (own, left, right) = (slabs(0, 0, 0), slabs(-1, 0, 0), slabs(1, 0, 0));
+    let (front, back, below, above) =
+        (slabs(0, -1, 0), slabs(0, 1, 0), slabs(0, 0, -1), slabs(0, 0, 1));
+    let laplacian: &mut [[[f32; 8]; 8]; 8] =
+        bytemuck::cast_slice_mut(laplacian).try_into().expect("8³ voxels");
+    for (x, out) in laplacian.iter_mut().enumerate() {
+        let middle = &own[x];
+        let (x_minus, x_plus) =
+            (if x > 0 { &own[x - 1] } else { &left[7] }, own.get(x + 1).unwrap_or(&right[0]));
+        let mut padded = [[0.0; 8]; 10];
+        padded[0] = front[x][7];
+        padded[1..9].copy_from_slice(middle);
+        padded[9] = back[x][0];
         for y in 0..8 {
-            let (y_minus, y_plus) =
-                (if y > 0 { own } else { front }, if y < 7 { own } else { back });
-            let middle = row(own, x, y);
-            let sides = [
-                row(x_minus, x + 7, y),
-                row(x_plus, x + 1, y),
-                row(y_minus, x, y + 7),
-                row(y_plus, x, y + 1),
-            ];
-            let first = below[x * 64 + y * 8 + 7];
-            let last = above[x * 64 + y * 8];
-            let lower: [f32; 8] =
-                std::array::from_fn(|z| if z > 0 { middle[z - 1] } else { first });
-            let upper: [f32; 8] = std::array::from_fn(|z| if z < 7 { middle[z + 1] } else { last });
-            for z in 0..8 {
+            // Rows by value stay in registers.
+            let row = middle[y];
+            let sides = [x_minus[y], x_plus[y], padded[y], padded[y + 2]];
+            let (first, last) = (below[x][y][7], above[x][y][0]);
+            let lower: [f32; 8] = std::array::from_fn(|z| if z > 0 { row[z - 1] } else { first });
+            let upper: [f32; 8] = std::array::from_fn(|z| if z < 7 { row[z + 1] } else { last });
+            out[y] = std::array::from_fn(|z| {
                 let along_xy = (sides[0][z] + sides[1][z]) + (sides[2][z] + sides[3][z]);
-                laplacian[x * 64 + y * 8 + z] = along_xy + (lower[z] + upper[z]) - 6.0 * middle[z];
-            }
+                along_xy + (lower[z] + upper[z]) - 6.0 * row[z]
+            });
         }
     }
 }
