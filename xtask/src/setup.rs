@@ -21,7 +21,7 @@ enum Installer {
 struct Need {
     package: &'static str,
     installer: Installer,
-    /// What is left out without it.
+    /// What it is for, and so what is left out without it.
     why: &'static str,
     /// True when MPI cannot be built or run without it.
     for_mpi: bool,
@@ -113,13 +113,15 @@ pub fn run() -> Setup {
 
     let setup = Setup { missing: missing(None), could_install: may_apt };
     for need in &setup.missing {
-        println!("  missing: {:<16} without it we skip {}", need.package, need.why);
+        println!("  missing: {:<16} for {}", need.package, need.why);
     }
     if !setup.complete() && !may_apt {
-        println!("  to install:  {}", commands(&setup.missing, on_path("apt-get")).join(" && "));
+        println!("  to install them:  {}", commands(&setup.missing, on_path("apt-get")).join(" && "));
     }
-    if setup.complete() {
-        println!("  everything is here");
+    match (setup.complete(), setup.has_mpi()) {
+        (true, _) => println!("  everything is here"),
+        (false, true) => {}
+        (false, false) => println!("  MPI and its tests are left out"),
     }
     setup
 }

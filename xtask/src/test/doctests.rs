@@ -6,7 +6,7 @@ use crate::report::Outcome;
 
 /// Runs all doctests of the workspace.
 pub fn run(arguments: &[String]) -> Result<Outcome, String> {
-    let mut command = cargo(&["test", "--doc"]);
+    let mut command = cargo(&["test", "--doc", "--no-fail-fast"]);
     command.args(arguments);
     let mut lines = Vec::new();
     let ending = process::run_lines(with_mpi_settings(&mut command), CARGO_LIMIT, |_, line| {
