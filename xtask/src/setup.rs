@@ -106,9 +106,9 @@ pub fn run() -> Setup {
     let may_apt = is_root() && on_path("apt-get");
     if !apt.is_empty() && may_apt {
         println!("  installing {} (some 100 MB, a minute or two)", packages(&apt).join(", "));
-        if install(&mut apt_get(&["update"])) {
-            install(apt_get(&["install", "-y", "--no-install-recommends"]).args(packages(&apt)));
-        }
+        // One unreachable source fails the update, and the packages may well come from another.
+        install(&mut apt_get(&["update"]));
+        install(apt_get(&["install", "-y", "--no-install-recommends"]).args(packages(&apt)));
     }
 
     let setup = Setup { missing: missing(None), could_install: may_apt };
@@ -116,7 +116,10 @@ pub fn run() -> Setup {
         println!("  missing: {:<16} for {}", need.package, need.why);
     }
     if !setup.complete() && !may_apt {
-        println!("  to install them:  {}", commands(&setup.missing, on_path("apt-get")).join(" && "));
+        println!(
+            "  to install them:  {}",
+            commands(&setup.missing, on_path("apt-get")).join(" && ")
+        );
     }
     match (setup.complete(), setup.has_mpi()) {
         (true, _) => println!("  everything is here"),
@@ -167,18 +170,13 @@ fn apt_get(arguments: &[&str]) -> Command {
     command
 }
 
-fn install(command: &mut Command) -> bool {
+/// Runs an installer. Whether it worked shows when we look again for what was missing.
+fn install(command: &mut Command) {
     println!("  {command:?}");
     match process::run_shown(command, INSTALL_LIMIT) {
-        Ok(Ending::Exited(status)) if status.success() => true,
-        Ok(ending) => {
-            println!("  failed: {ending:?}");
-            false
-        }
-        Err(why) => {
-            println!("  failed: {why}");
-            false
-        }
+        Ok(Ending::Exited(status)) if status.success() => {}
+        Ok(ending) => println!("  failed: {ending:?}"),
+        Err(why) => println!("  failed: {why}"),
     }
 }
 
