@@ -42,7 +42,8 @@ fn finding(line: &str) -> Option<String> {
     let is_count = message["code"].is_null() && message["level"] == "warning";
     let is_unit = message["code"]["code"] == "rustdoc::broken_intra_doc_links"
         && UNITS.iter().any(|unit| words == format!("unresolved link to `{unit}`"));
-    (!is_count && !is_unit).then(|| message["rendered"].as_str().unwrap_or(words).to_string())
+    (!is_count && !is_unit)
+        .then(|| message["rendered"].as_str().unwrap_or(words).trim_end().to_string())
 }
 
 #[cfg(test)]

@@ -136,12 +136,15 @@ fn run_program(program: &Program) -> Result<(Record, Vec<String>), String> {
     })
     .map_err(|why| why.to_string())?;
     clear_progress();
-    println!(
-        "  {:<28} {:>5} tests {:>8.1} s",
-        program.name,
-        record.tests.len(),
-        start.elapsed().as_secs_f64()
-    );
+    // Every binary and library is a test program to cargo, also without tests.
+    if record.count > 0 {
+        println!(
+            "  {:<28} {:>5} tests {:>8.1} s",
+            program.name,
+            record.tests.len(),
+            start.elapsed().as_secs_f64()
+        );
+    }
 
     let complaints = complaints(&record, &ending);
     if !complaints.is_empty() {
