@@ -1,0 +1,22 @@
+//! The cases, by subject. A line here makes a page of `docs/validation/`.
+
+pub mod core;
+
+use crate::page::Page;
+
+/// All pages, in the order in which they run.
+pub const PAGES: &[Page] =
+    &[Page { name: "core", title: "Validation of the core", cases: core::CASES }];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_cases_share_a_name() {
+        let mut names: Vec<&str> =
+            PAGES.iter().flat_map(|page| page.cases).map(|case| case.name).collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+    }
+}
