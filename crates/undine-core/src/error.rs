@@ -1,6 +1,7 @@
 //! What can go wrong in the core, as typed errors that name the thing and say what would be right.
 
 use crate::element::ElementType;
+use crate::mesh::MeshFault;
 use glam::DVec3;
 
 /// The result of a fallible core operation. An operation that fails changes nothing.
@@ -150,6 +151,14 @@ pub enum CoreError {
         found: usize,
         /// The length needed.
         wanted: usize,
+    },
+    /// A mesh that is not one.
+    #[error("{mesh} is not valid: {fault}")]
+    Mesh {
+        /// The mesh, for example ``Surface `gate` ``.
+        mesh: String,
+        /// What is wrong with it.
+        fault: MeshFault,
     },
     /// The message passing between processes failed.
     #[error("communication between processes failed in {what}: {why}")]

@@ -10,6 +10,7 @@ pub mod domain;
 pub mod element;
 pub mod error;
 pub mod memory;
+pub mod mesh;
 mod migrate;
 pub mod particles;
 pub mod process;

@@ -1,4 +1,5 @@
 //! Integration tests of `undine-core`, one program.
 
+mod mesh;
 #[cfg(feature = "mpi")]
 mod mpi;
