@@ -11,6 +11,7 @@ use super::store::ParticleSystem;
 use crate::channel::{ErasedFlat, FlatColumn};
 use crate::domain::{Bucket, BucketKey, BucketSet, GridDomain, NONE, Slot, SlotMap, direction};
 use crate::error::{CoreError, Result};
+use crate::migrate;
 use crate::process::Parcel;
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
@@ -141,19 +142,15 @@ impl ParticleSystem {
     /// Collective.
     pub fn migrate(&mut self, domain: &GridDomain) -> Result<()> {
         let old = self.topology.clone();
-        let new = domain.subset(&BucketSet::from_keys(
-            old.buckets()[..old.local()].iter().map(|bucket| bucket.key()).collect(),
-        ))?;
-        let mut columns: Vec<_> = self.channels.columns_mut().map(|(_, column)| column).collect();
-        let outgoing = crate::migrate::pack(domain, &old, columns.len(), |column, slot| {
-            columns[column].read_chunk(slot)
-        });
+        let new = domain.subset(old.all())?;
+        let columns: Vec<_> = self.channels.columns_mut().map(|(_, column)| column).collect();
+        let count = columns.len();
+        let outgoing =
+            migrate::pack(domain, &old, count, |column, slot| columns[column].read_chunk(slot));
         let arrived = domain.processes().exchange(outgoing)?;
-        columns.clear();
         self.relayout(&new);
         let mut columns: Vec<_> = self.channels.columns_mut().map(|(_, column)| column).collect();
-        let count = columns.len();
-        crate::migrate::unpack(&arrived, &new, count, |column, slot, bytes| {
+        migrate::unpack(&arrived, &new, count, |column, slot, bytes| {
             columns[column].replace_chunk(slot, bytes);
         })?;
         self.account()

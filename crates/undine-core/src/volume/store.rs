@@ -7,6 +7,7 @@ use crate::domain::{GridDomain, NONE, SlotMap, Topology};
 use crate::element::Element;
 use crate::error::{CoreError, Result};
 use crate::memory::{MemoryReport, Reservation};
+use crate::migrate;
 use std::sync::Arc;
 
 /// Voxels in channels, on some of the Buckets of a Grid Domain.
@@ -131,6 +132,23 @@ impl DiscreteVolume {
         self.chunks = change.chunks;
         self.free = free;
         Ok(())
+    }
+
+    /// Follows the owners of a Domain that was repartitioned: Buckets move with all their voxels.
+    /// Collective.
+    pub fn migrate(&mut self, domain: &GridDomain) -> Result<()> {
+        let old = self.topology.clone();
+        let new = domain.subset(old.all())?;
+        let columns: Vec<_> = self.channels.columns_mut().map(|(_, column)| column).collect();
+        let count = columns.len();
+        let outgoing =
+            migrate::pack(domain, &old, count, |column, slot| columns[column].read_chunk(slot));
+        let arrived = domain.processes().exchange(outgoing)?;
+        self.follow(&new)?;
+        let mut columns: Vec<_> = self.channels.columns_mut().map(|(_, column)| column).collect();
+        migrate::unpack(&arrived, &new, count, |column, slot, bytes| {
+            columns[column].chunk_bytes_mut(slot).copy_from_slice(bytes);
+        })
     }
 
     /// Which chunk each slot of `topology` gets, and which chunks are free then.
