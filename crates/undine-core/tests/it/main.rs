@@ -1,4 +1,5 @@
 //! Integration tests of `undine-core`, one program.
 
+mod domain;
 #[cfg(feature = "mpi")]
 mod mpi;
