@@ -31,10 +31,20 @@ impl MemoryBudget {
     /// Refuses if `wanted` more bytes would pass the limit, in the name of `what`.
     pub fn check(&self, what: &str, wanted: u64) -> Result<()> {
         let free = self.limit.saturating_sub(self.used());
-        if wanted <= free {
-            return Ok(());
-        }
-        Err(CoreError::OverBudget { what: what.to_owned(), wanted, free, budget: self.limit })
+        if wanted <= free { Ok(()) } else { Err(self.over(what, wanted, free)) }
+    }
+
+    /// Checks and takes at once, so that two threads cannot both take the last bytes.
+    fn take(&self, what: &str, wanted: u64) -> Result<()> {
+        let take = |used: u64| used.checked_add(wanted).filter(|&sum| sum <= self.limit);
+        self.used
+            .try_update(Ordering::Relaxed, Ordering::Relaxed, take)
+            .map(|_| ())
+            .map_err(|used| self.over(what, wanted, self.limit.saturating_sub(used)))
+    }
+
+    fn over(&self, what: &str, wanted: u64, free: u64) -> CoreError {
+        CoreError::OverBudget { what: what.to_owned(), wanted, free, budget: self.limit }
     }
 
     /// An empty reservation on this budget.
@@ -54,8 +64,7 @@ impl Reservation {
     /// Grows or shrinks the reservation to `bytes`; if it does not fit, nothing changes.
     pub fn resize(&mut self, what: &str, bytes: u64) -> Result<()> {
         if bytes > self.bytes {
-            self.budget.check(what, bytes - self.bytes)?;
-            self.budget.used.fetch_add(bytes - self.bytes, Ordering::Relaxed);
+            self.budget.take(what, bytes - self.bytes)?;
         } else {
             self.budget.used.fetch_sub(self.bytes - bytes, Ordering::Relaxed);
         }

@@ -31,15 +31,17 @@ impl Bucket {
     }
 
     /// Coordinates on this level lie in `-limit .. limit`.
+    ///
+    /// Nothing lies there on a level that does not exist.
     pub const fn limit(level: u8) -> i32 {
+        if level > MAX_LEVEL {
+            return 0;
+        }
         1 << (BITS - 1 - level as u32)
     }
 
     /// Whether level and coordinates are within the index range.
     pub fn is_in_range(self) -> bool {
-        if self.level > MAX_LEVEL {
-            return false;
-        }
         let limit = Self::limit(self.level);
         self.coord.cmpge(IVec3::splat(-limit)).all() && self.coord.cmplt(IVec3::splat(limit)).all()
     }
@@ -118,6 +120,25 @@ impl BucketKey {
         let cell = curve::decode(self.0, BITS - u32::from(level));
         let limit = Bucket::limit(level);
         Bucket { level, coord: IVec3::from_array(cell.map(|c| c as i32 - limit)) }
+    }
+
+    /// The block of 4×4×4 Buckets that the Bucket lies in: a number that sorts as keys do.
+    pub(super) fn block(self) -> u64 {
+        self.0 >> (3 * curve::BLOCK_BITS)
+    }
+
+    /// The Bucket's place along the curve within its block.
+    pub(super) fn place_in_block(self) -> u32 {
+        self.0 as u32 & ((1 << (3 * curve::BLOCK_BITS)) - 1)
+    }
+
+    /// The lowest Bucket coordinate of the block, and the orientation of the curve inside it.
+    pub(super) fn block_corner(self) -> (IVec3, u8) {
+        let level = self.level();
+        let bits = BITS - u32::from(level) - curve::BLOCK_BITS;
+        let (cell, state) = curve::decode_with_state(self.block(), bits);
+        let limit = Bucket::limit(level);
+        (IVec3::from_array(cell.map(|c| ((c << curve::BLOCK_BITS) as i32) - limit)), state)
     }
 
     /// The position along the curve of the finest level at which this Bucket's space begins.

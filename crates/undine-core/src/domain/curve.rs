@@ -2,7 +2,8 @@
 //! prefix of the indices of all cells inside it (Hamilton & Rau-Chaplin 2008, §3).
 //!
 //! Walking down one bit per axis at a time, the curve's local orientation is one of 24 states: an
-//! entry corner `e` and a direction `d`. Both ways use tables over these states.
+//! entry corner `e` and a direction `d`. Both ways use tables over these states. The last two steps,
+//! through a block of 4×4×4 cells, have tables of their own.
 
 /// Tables of the walk: `[state][octant or digit]`.
 struct Walk {
@@ -15,6 +16,35 @@ struct Walk {
 }
 
 static WALK: Walk = walk();
+
+/// Bits per axis inside a block.
+pub(super) const BLOCK_BITS: u32 = 2;
+
+/// Tables of the walk through a block: `[state][cell or place]`.
+struct BlockWalk {
+    /// The place along the curve of a cell, numbered by [`cell_number`].
+    place: [[u8; 64]; 24],
+    /// The cell at a place.
+    cell: [[u8; 64]; 24],
+}
+
+static BLOCK_WALK: BlockWalk = block_walk();
+
+/// The number of a cell of a block: z fastest.
+pub(super) fn cell_number(cell: [i32; 3]) -> usize {
+    (cell[0] << 4 | cell[1] << 2 | cell[2]) as usize
+}
+
+/// The place along the curve of a cell of a block in which the curve has this orientation.
+pub(super) fn place_in_block(state: u8, cell: usize) -> u32 {
+    u32::from(BLOCK_WALK.place[usize::from(state)][cell])
+}
+
+/// The cell of a block at a place along the curve: the inverse of [`place_in_block`].
+pub(super) fn cell_in_block(state: u8, place: u32) -> [i32; 3] {
+    let cell = i32::from(BLOCK_WALK.cell[usize::from(state)][place as usize]);
+    [cell >> 4, cell >> 2 & 3, cell & 3]
+}
 
 /// The curve index of a cell with `bits` bits per axis; the lowest `3 * bits` bits of the result.
 pub(super) fn encode(cell: [u32; 3], bits: u32) -> u64 {
@@ -31,6 +61,11 @@ pub(super) fn encode(cell: [u32; 3], bits: u32) -> u64 {
 
 /// The cell at an index of the curve: the inverse of [`encode`].
 pub(super) fn decode(index: u64, bits: u32) -> [u32; 3] {
+    decode_with_state(index, bits).0
+}
+
+/// The cell at an index of the curve, and the orientation of the curve inside it.
+pub(super) fn decode_with_state(index: u64, bits: u32) -> ([u32; 3], u8) {
     let (mut state, mut cell) = (0_usize, [0_u32; 3]);
     for bit in (0..bits).rev() {
         let digit = (index >> (3 * bit) & 7) as usize;
@@ -40,7 +75,7 @@ pub(super) fn decode(index: u64, bits: u32) -> [u32; 3] {
             *coordinate = *coordinate << 1 | u32::from(octant >> (2 - axis) & 1);
         }
     }
-    cell
+    (cell, state as u8)
 }
 
 const fn rotate_left(value: u32, by: u32) -> u32 {
@@ -86,6 +121,33 @@ const fn walk() -> Walk {
         state += 1;
     }
     walk
+}
+
+const fn block_walk() -> BlockWalk {
+    let walk = walk();
+    let mut block = BlockWalk { place: [[0; 64]; 24], cell: [[0; 64]; 24] };
+    let mut state = 0;
+    while state < 24 {
+        let mut place = 0;
+        while place < 64 {
+            let high = walk.octant[state][place >> 3] as usize;
+            let inner = walk.next[state][place >> 3] as usize;
+            let low = walk.octant[inner][place & 7] as usize;
+            // Bits x y z of both octants, interleaved to x x y y z z.
+            let mut cell = 0;
+            let mut axis = 0;
+            while axis < 3 {
+                let shift = 2 - axis;
+                cell = cell << 2 | (high >> shift & 1) << 1 | (low >> shift & 1);
+                axis += 1;
+            }
+            block.cell[state][place] = cell as u8;
+            block.place[state][cell] = place as u8;
+            place += 1;
+        }
+        state += 1;
+    }
+    block
 }
 
 #[cfg(test)]

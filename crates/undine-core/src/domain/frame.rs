@@ -24,9 +24,17 @@ impl Frame {
                 position: origin,
             });
         }
-        // Squares of lengths must be normal numbers in f32, because fluid kernels compute in f32.
-        if !(1e-15..=1e15).contains(&voxel_size) {
+        if !(voxel_size > 0.0 && voxel_size.is_finite()) {
             return Err(CoreError::BadLength { what: "voxel size", found: voxel_size });
+        }
+        // Squares of lengths, up to the widest Bucket, must be normal numbers in f32, because fluid
+        // kernels compute in f32.
+        if !(1e-15..=1e12).contains(&voxel_size) {
+            return Err(CoreError::BadValue {
+                what: "voxel size".into(),
+                found: format!("{voxel_size:e} m"),
+                wanted: "a length from 1e-15 m to 1e12 m",
+            });
         }
         Ok(Self { origin, voxel_size })
     }
@@ -66,6 +74,23 @@ impl Frame {
     /// The offset lies in `0 .. bucket_size`; a position that rounds up to the far side belongs to
     /// the next Bucket. `what` names the owner of the position in errors.
     pub fn locate(&self, position: DVec3, level: u8, what: &str) -> Result<(Bucket, Vec3)> {
+        let (bucket, offset) = self.locate_freely(position, level, what)?;
+        Ok((bucket.check(what)?, offset))
+    }
+
+    /// The last Bucket on `level` that a box reaches into which ends at `position`: along an axis where
+    /// it ends on a Bucket's face, not the Bucket behind that face.
+    pub(super) fn locate_end(&self, position: DVec3, level: u8, what: &str) -> Result<Bucket> {
+        let (bucket, offset) = self.locate_freely(position, level, what)?;
+        let on_face = offset.cmpeq(Vec3::ZERO);
+        let back = IVec3::new(on_face.x.into(), on_face.y.into(), on_face.z.into());
+        // A box may begin and end on the lowest face of all.
+        let lowest = IVec3::splat(-Bucket::limit(level));
+        Bucket::at(level, (bucket.coord - back).max(lowest.min(bucket.coord))).check(what)
+    }
+
+    /// [`Self::locate`], whose Bucket may lie one beyond the index range.
+    fn locate_freely(&self, position: DVec3, level: u8, what: &str) -> Result<(Bucket, Vec3)> {
         if !position.is_finite() {
             return Err(CoreError::NotFinite { what: what.to_owned(), position });
         }
@@ -89,7 +114,7 @@ impl Frame {
         let far = offset.cmpge(Vec3::splat(size as f32));
         coord += IVec3::new(far.x.into(), far.y.into(), far.z.into());
         offset = Vec3::select(far, Vec3::ZERO, offset);
-        Ok((Bucket::at(level, coord).check(what)?, offset))
+        Ok((Bucket::at(level, coord), offset))
     }
 }
 

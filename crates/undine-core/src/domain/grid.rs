@@ -102,7 +102,9 @@ impl GridDomain {
 
     /// Adds the Buckets that any process wants. Collective.
     pub fn add(&mut self, more: &BucketSet) -> Result<()> {
-        self.set_buckets(&self.topology.all().union(more))
+        let more = self.gather(more)?;
+        self.topology = self.build(self.topology.all().union(&more))?;
+        Ok(())
     }
 
     /// Removes the Buckets that any process names. Collective.
@@ -114,18 +116,15 @@ impl GridDomain {
 
     /// Pads the Buckets of each level by `n` in every direction. Collective.
     pub fn dilate(&mut self, n: u32) -> Result<()> {
-        self.topology = self.build(self.topology.all().dilate(n)?)?;
+        let check = |buckets: usize| self.check_tables(&self.label, buckets as u128);
+        self.topology = self.build(self.topology.all().dilate_within(n, check)?)?;
         Ok(())
     }
 
     /// The Topology of other Buckets on the same lattice, for a store that covers only a part of the
     /// Domain, or levels of its own. Collective.
     pub fn subset(&self, wanted: &BucketSet) -> Result<Arc<Topology>> {
-        let all = self.gather(wanted)?;
-        if all == *self.topology.all() {
-            return Ok(self.topology.clone());
-        }
-        self.build(all)
+        self.build(self.gather(wanted)?)
     }
 
     /// The same as [`Self::subset`], but `like` itself if it has just these Buckets.
@@ -161,11 +160,7 @@ impl GridDomain {
     pub fn buckets_in_box(&self, min: DVec3, max: DVec3, level: u8) -> Result<BucketSet> {
         let what = format!("a box in {}", self.label);
         let (low, _) = self.frame.locate(min, level, &what)?;
-        let (high, offset) = self.frame.locate(max, level, &what)?;
-        // A box that ends exactly on a Bucket's face does not reach into the Bucket behind it.
-        let on_face = offset.cmpeq(glam::Vec3::ZERO);
-        let back = IVec3::new(on_face.x.into(), on_face.y.into(), on_face.z.into());
-        let high = (high.coord - back).max(low.coord);
+        let high = self.frame.locate_end(max, level, &what)?.coord.max(low.coord);
         if min.cmpgt(max).any() {
             return Err(CoreError::BadValue {
                 what: format!("the box from {min} to {max}"),
@@ -243,8 +238,10 @@ impl GridDomain {
                 wanted: self.processes.count(),
             });
         }
+        let all = self.topology.all().clone();
+        let rank = self.processes.rank();
+        self.topology = Arc::new(Topology::new(self.frame, all, &partition, rank));
         self.partition = partition;
-        self.topology = self.build(self.topology.all().clone())?;
         Ok(())
     }
 
@@ -260,7 +257,11 @@ impl GridDomain {
         Ok(BucketSet::from_keys(keys))
     }
 
+    /// The Topology of these Buckets: the one in force, if it has just these.
     fn build(&self, all: BucketSet) -> Result<Arc<Topology>> {
+        if all == *self.topology.all() {
+            return Ok(self.topology.clone());
+        }
         self.check_tables(&self.label, all.len() as u128)?;
         Ok(Arc::new(Topology::new(self.frame, all, &self.partition, self.processes.rank())))
     }

@@ -24,8 +24,14 @@ fn unpack(packed: Packed, limit: i32) -> IVec3 {
 
 /// Every Bucket within `n` of one of `keys` (all of one level) along each axis, sorted by key.
 ///
-/// Refuses to leave the index range.
-pub(super) fn dilate(keys: &[BucketKey], n: i32, what: &str) -> Result<Vec<BucketKey>> {
+/// Refuses to leave the index range, and what `check` refuses: it is told, before more is made, how
+/// many Buckets there will be at least.
+pub(super) fn dilate(
+    keys: &[BucketKey],
+    n: i32,
+    what: &str,
+    check: &impl Fn(usize) -> Result<()>,
+) -> Result<Vec<BucketKey>> {
     let Some(first) = keys.first() else { return Ok(Vec::new()) };
     let level = first.level();
     let limit = Bucket::limit(level);
@@ -38,9 +44,13 @@ pub(super) fn dilate(keys: &[BucketKey], n: i32, what: &str) -> Result<Vec<Bucke
     let mut packed: Vec<_> = buckets.par_iter().map(|bucket| pack(bucket.coord, limit)).collect();
     packed.par_sort_unstable();
     for axis in 0..3 {
-        let step = 1_u64 << (axis * FIELD);
-        for _ in 0..n {
-            packed = merge_shifted(&packed, step);
+        // A set padded by r is in runs of 2r + 1, so that shifts by so much leave no gap.
+        let mut padded = 0;
+        while padded < n {
+            let shift = (2 * padded + 1).min(n - padded);
+            packed = merge_shifted(&packed, (shift as u64) << (axis * FIELD));
+            padded += shift;
+            check(packed.len())?;
         }
     }
     let mut dilated: Vec<_> =

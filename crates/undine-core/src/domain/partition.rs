@@ -30,21 +30,25 @@ impl Partition {
     /// `weights` are all Buckets of all processes, in any order; the result depends on nothing else.
     /// Weights that are negative or not finite count as nothing.
     pub fn balanced(frame: Frame, processes: usize, weights: &[(BucketKey, f64)]) -> Self {
-        let mut along: Vec<_> = weights
-            .iter()
-            .map(|&(key, weight)| {
-                (key.position(), key, if weight > 0.0 && weight.is_finite() { weight } else { 0.0 })
-            })
-            .collect();
-        along.sort_unstable_by_key(|&(position, key, _)| (position, key));
-        let total: f64 = along.iter().map(|&(_, _, weight)| weight).sum();
-        if processes < 2 || total == 0.0 {
+        let usable = |weight: f64| if weight > 0.0 && weight.is_finite() { weight } else { 0.0 };
+        // Relative to the heaviest, so that no sum overflows.
+        let heaviest = weights.iter().map(|&(_, weight)| usable(weight)).fold(0.0, f64::max);
+        if processes < 2 || heaviest == 0.0 {
             return Self::even(frame, processes);
         }
+        let mut along: Vec<_> = weights
+            .iter()
+            .map(|&(key, weight)| (key.position(), usable(weight) / heaviest))
+            .collect();
+        along.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let total: f64 = along.iter().map(|&(_, weight)| weight).sum();
         let mut cuts = Vec::with_capacity(processes - 1);
         let mut before = 0.0;
-        for &(position, _, weight) in &along {
-            // A Bucket goes to the process in whose share its middle lies.
+        // A Bucket and those of other levels that begin where it begins have one owner.
+        for together in along.chunk_by(|a, b| a.0 == b.0) {
+            let (position, _) = together[0];
+            let weight: f64 = together.iter().map(|&(_, weight)| weight).sum();
+            // They go to the process in whose share their middle lies.
             let middle = (before + 0.5 * weight) / total * processes as f64;
             while cuts.len() + 1 < processes && middle >= (cuts.len() + 1) as f64 {
                 cuts.push(position);
@@ -65,16 +69,30 @@ impl Partition {
         if self.cuts.is_empty() {
             return 0;
         }
-        let position = if *frame == self.frame {
-            bucket.key().position()
+        if *frame == self.frame {
+            self.owner_at(bucket.key().position())
         } else {
             // Another lattice: by the Bucket's centre, clamped to where this lattice reaches.
             let cell = (frame.centre(bucket) - self.frame.origin()) / self.frame.bucket_size(0);
             let limit = f64::from(Bucket::limit(0));
             let cell =
                 cell.floor().clamp(glam::DVec3::splat(-limit), glam::DVec3::splat(limit - 1.0));
-            Bucket::at(0, cell.as_ivec3()).key().position()
-        };
+            self.owner_at(Bucket::at(0, cell.as_ivec3()).key().position())
+        }
+    }
+
+    /// The process that owns the Bucket with a key: [`Self::owner`], without a walk along the curve
+    /// where the lattice is the same.
+    pub(super) fn owner_of_key(&self, frame: &Frame, key: BucketKey) -> usize {
+        if *frame == self.frame {
+            self.owner_at(key.position())
+        } else {
+            self.owner(frame, key.bucket())
+        }
+    }
+
+    /// The process that owns a position along the curve.
+    fn owner_at(&self, position: u64) -> usize {
         self.cuts.partition_point(|&cut| cut <= position)
     }
 }

@@ -119,6 +119,15 @@ impl BucketSet {
     ///
     /// At most 256, because a single Bucket would then become 135 million.
     pub fn dilate(&self, n: u32) -> Result<Self> {
+        self.dilate_within(n, |_| Ok(()))
+    }
+
+    /// [`Self::dilate`], with a `check` of the number of Buckets as it grows, before all are made.
+    pub(super) fn dilate_within(
+        &self,
+        n: u32,
+        check: impl Fn(usize) -> Result<()>,
+    ) -> Result<Self> {
         if n > 256 {
             return Err(CoreError::BadValue {
                 what: "the padding of a set of Buckets".into(),
@@ -129,7 +138,9 @@ impl BucketSet {
         let n = n as i32;
         let mut keys = Vec::new();
         for level in self.levels() {
-            keys.extend(linear::dilate(self.level(level), n, "padding a set of Buckets")?);
+            let check = |more: usize| check(keys.len() + more);
+            let more = linear::dilate(self.level(level), n, "padding a set of Buckets", &check)?;
+            keys.extend(more);
         }
         Ok(Self { keys })
     }

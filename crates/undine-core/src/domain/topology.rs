@@ -5,15 +5,15 @@
 //! come copies of the neighbouring Buckets that others own, by owner. Of remote Buckets only the keys
 //! are known. A Topology never changes: stores that share one agree on every slot.
 
-use super::bucket::{Bucket, BucketKey, MAX_LEVEL};
+use super::bucket::{Bucket, MAX_LEVEL};
 use super::frame::Frame;
+use super::halo::{Halo, Owners};
+use super::index::KeyIndex;
 use super::partition::Partition;
 use super::set::BucketSet;
 use crate::memory::MemoryReport;
 use glam::IVec3;
 use rayon::prelude::*;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,7 +42,9 @@ pub struct Topology {
     local: usize,
     /// Where each level's local slots begin, and one end more.
     level_starts: Vec<Slot>,
-    index: SlotIndex,
+    index: KeyIndex,
+    /// From places in `all` to slots; empty if they are the same.
+    slots: Vec<Slot>,
     neighbours: Vec<[Slot; 27]>,
     /// Per local slot, if there are several levels: the coarser Buckets around it.
     coarser: Vec<[Slot; 8]>,
@@ -58,84 +60,59 @@ pub struct Topology {
 impl Topology {
     /// The view of process `rank` on `all` Buckets, owned as `partition` says.
     pub fn new(frame: Frame, all: BucketSet, partition: &Partition, rank: usize) -> Self {
-        let mut buckets: Vec<Bucket> = all.keys().par_iter().map(|key| key.bucket()).collect();
-        let distributed = partition.processes() > 1;
-        if distributed {
-            buckets.retain(|&bucket| partition.owner(&frame, bucket) == rank);
-        }
-        let local = buckets.len();
+        let (index, every) = KeyIndex::new(all.keys());
         let several_levels = all.levels().nth(1).is_some();
 
-        // The halo: what others own, and a local Bucket has as a neighbour on its own or the next level.
-        let mut sends: Vec<Vec<Slot>> = vec![Vec::new(); partition.processes()];
-        let mut halo: Vec<(usize, BucketKey)> = Vec::new();
-        if distributed {
-            for (slot, &bucket) in buckets.iter().enumerate() {
-                for near in vicinity(bucket, several_levels).filter(|&near| all.contains(near)) {
-                    let owner = partition.owner(&frame, near);
-                    if owner != rank {
-                        halo.push((owner, near.key()));
-                        if sends[owner].last() != Some(&(slot as Slot)) {
-                            sends[owner].push(slot as Slot);
-                        }
-                    }
-                }
-            }
-            halo.sort_unstable();
-            halo.dedup();
-        }
-        let mut receives: Vec<(usize, Range<Slot>)> = Vec::new();
-        for &(owner, key) in &halo {
-            let slot = buckets.len() as Slot;
-            match receives.last_mut().filter(|(last, _)| *last == owner) {
-                Some((_, range)) => range.end = slot + 1,
-                None => receives.push((owner, slot..slot + 1)),
-            }
-            buckets.push(key.bucket());
-        }
-
-        let index: SlotIndex = buckets
-            .iter()
-            .enumerate()
-            .map(|(slot, &bucket)| (pack(bucket), slot as Slot))
-            .collect();
-        let find = |bucket: Bucket| find(&index, bucket).unwrap_or(NONE);
-        let own = &buckets[..local];
-        let neighbours: Vec<[Slot; 27]> = own
+        // Tables by place in `all`, for the local Buckets; slots come later.
+        let owners = Owners::new(&frame, all.keys(), partition, rank);
+        let own: Vec<Bucket> = owners.local(&every);
+        let local = own.len();
+        let mut neighbours: Vec<[Slot; 27]> = own
             .par_iter()
-            .map(|bucket| std::array::from_fn(|n| find(bucket.offset(neighbour_offset(n)))))
+            .map(|bucket| index.find_cube::<3, 27>(bucket.offset(IVec3::splat(-1))))
             .collect();
         let level_starts: Vec<Slot> = (0..=MAX_LEVEL + 1)
             .map(|level| own.partition_point(|bucket| bucket.level < level) as Slot)
             .collect();
-        let (mut coarser, mut finer) = (Vec::new(), Vec::new());
+        let (mut coarser, mut finer): (Vec<[Slot; 8]>, Vec<[Slot; 64]>) = Default::default();
         if several_levels {
             coarser = own
                 .par_iter()
                 .map(|&bucket| {
-                    std::array::from_fn(|n| coarser_bucket(bucket, n).map_or(NONE, find))
+                    let Some(low) = lowest_coarser(bucket) else { return [NONE; 8] };
+                    index.find_cube::<2, 8>(low)
                 })
                 .collect();
             finer = own[level_starts[1] as usize..]
                 .par_iter()
-                .map(|&bucket| std::array::from_fn(|n| find(finer_bucket(bucket, n))))
+                .map(|&bucket| index.find_cube::<4, 64>(lowest_finer(bucket)))
                 .collect();
         }
 
-        let touches_halo = |slot: &Slot| {
-            vicinity(own[*slot as usize], several_levels).any(|near| {
-                let found = find(near);
-                found != NONE && found as usize >= local
-            })
-        };
-        let (boundary, interior) = if receives.is_empty() {
-            (Vec::new(), Vec::new())
-        } else {
-            (0..local as Slot).into_par_iter().partition(touches_halo)
-        };
+        let mut buckets = own;
+        let mut halo = Halo::default();
+        let mut slots = Vec::new();
+        if !owners.is_empty() {
+            let finer_from = level_starts[1] as usize;
+            let around = |slot: usize| {
+                let coarser = coarser.get(slot).into_iter().flatten();
+                let finer = slot.checked_sub(finer_from).and_then(|n| finer.get(n));
+                neighbours[slot].iter().chain(coarser).chain(finer.into_iter().flatten()).copied()
+            };
+            halo = Halo::new(local, rank, partition.processes(), &owners, around);
+            buckets.extend(halo.copies.iter().map(|&place| every[place as usize]));
+            slots = owners.slots(&halo.copies);
+            let to_slot = |entry: &mut Slot| {
+                if *entry != NONE {
+                    *entry = slots[*entry as usize];
+                }
+            };
+            neighbours.par_iter_mut().for_each(|table| table.iter_mut().for_each(to_slot));
+            coarser.par_iter_mut().for_each(|table| table.iter_mut().for_each(to_slot));
+            finer.par_iter_mut().for_each(|table| table.iter_mut().for_each(to_slot));
+        }
 
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let sends = sends.into_iter().enumerate().filter(|(_, slots)| !slots.is_empty()).collect();
         Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             frame,
@@ -144,13 +121,14 @@ impl Topology {
             local,
             level_starts,
             index,
+            slots,
             neighbours,
             coarser,
             finer,
-            sends,
-            receives,
-            interior,
-            boundary,
+            sends: halo.sends,
+            receives: halo.receives,
+            interior: halo.interior,
+            boundary: halo.boundary,
             colours: OnceLock::new(),
         }
     }
@@ -198,7 +176,10 @@ impl Topology {
 
     /// The slot of a Bucket, if this process stores it.
     pub fn slot(&self, bucket: Bucket) -> Option<Slot> {
-        find(&self.index, bucket)
+        let place = self.index.find(bucket);
+        let slot =
+            if self.slots.is_empty() || place == NONE { place } else { self.slots[place as usize] };
+        (slot != NONE).then_some(slot)
     }
 
     /// Slots of the 27 Buckets around a local one, itself included, by [`direction`]; [`NONE`] where
@@ -213,10 +194,9 @@ impl Topology {
     pub fn coarser(&self, slot: Slot, direction: usize) -> Slot {
         let Some(table) = self.coarser.get(slot as usize) else { return NONE };
         let parity = self.buckets[slot as usize].parity();
-        let step = neighbour_offset(direction);
-        // Of a step along an axis, only the one towards the outside of the parent leaves the parent.
-        let outside = |axis: usize| usize::from(step[axis] == 2 * parity[axis] - 1);
-        table[outside(0) << 2 | outside(1) << 1 | outside(2)]
+        // The table holds, along each axis, the parent and the one that the Bucket lies beside.
+        let entry: IVec3 = (neighbour_offset(direction) + 2 - parity) >> 1;
+        table[(entry.x << 2 | entry.y << 1 | entry.z) as usize]
     }
 
     /// Slots of the 4×4×4 finer Buckets in and around a local one of level 1 or more, z fastest;
@@ -265,7 +245,8 @@ impl Topology {
             + self.colours.get().map_or(0, |groups| groups.iter().map(Vec::capacity).sum());
         let bytes = size_of_val(self.all.keys())
             + self.buckets.capacity() * size_of::<Bucket>()
-            + self.index.capacity() * (size_of::<(u64, Slot)>() + 1)
+            + self.index.bytes()
+            + size_of_val(&self.slots[..])
             + size_of_val(&self.neighbours[..])
             + size_of_val(&self.coarser[..])
             + size_of_val(&self.finer[..])
@@ -280,61 +261,14 @@ pub(crate) fn neighbour_offset(direction: usize) -> IVec3 {
     IVec3::new(n / 9, n / 3 % 3, n % 3) - 1
 }
 
-/// Entry `n` of the table of eight coarser Buckets: bit set, the one outside along that axis.
-fn coarser_bucket(bucket: Bucket, n: usize) -> Option<Bucket> {
-    if bucket.level == MAX_LEVEL {
-        return None;
-    }
-    let outside = IVec3::new(n as i32 >> 2, n as i32 >> 1 & 1, n as i32 & 1);
-    Some(bucket.parent().offset(outside * (2 * bucket.parity() - 1)))
+/// The first of the eight coarser Buckets that contain a Bucket's neighbours.
+pub(super) fn lowest_coarser(bucket: Bucket) -> Option<Bucket> {
+    (bucket.level < MAX_LEVEL).then(|| Bucket::at(bucket.level + 1, (bucket.coord - 1) >> 1))
 }
 
-/// Entry `n` of the table of 64 finer Buckets.
-fn finer_bucket(bucket: Bucket, n: usize) -> Bucket {
-    let n = n as i32;
-    Bucket::at(bucket.level - 1, (bucket.coord << 1) + IVec3::new(n >> 4, n >> 2 & 3, n & 3) - 1)
-}
-
-/// All Buckets that any table of `bucket` may refer to.
-fn vicinity(bucket: Bucket, several_levels: bool) -> impl Iterator<Item = Bucket> {
-    let same = (0..27).map(move |n| bucket.offset(neighbour_offset(n)));
-    let coarser =
-        (0..if several_levels { 8 } else { 0 }).filter_map(move |n| coarser_bucket(bucket, n));
-    let fine = if several_levels && bucket.level > 0 { 64 } else { 0 };
-    let finer = (0..fine).map(move |n| finer_bucket(bucket, n));
-    same.chain(coarser).chain(finer)
-}
-
-fn find(index: &SlotIndex, bucket: Bucket) -> Option<Slot> {
-    // Beyond the index range, packed coordinates would wrap around.
-    if bucket.is_in_range() { index.get(&pack(bucket)).copied() } else { None }
-}
-
-/// A Bucket within the index range as a number that is cheaper to make than its key.
-fn pack(bucket: Bucket) -> u64 {
-    let [x, y, z] = bucket.coord.to_array().map(|c| (c as u32 & 0xF_FFFF) as u64);
-    u64::from(bucket.level) << 60 | x << 40 | y << 20 | z
-}
-
-type SlotIndex = HashMap<u64, Slot, BuildHasherDefault<PackedHasher>>;
-
-/// Spreads packed coordinates by one multiplication: they are distinct and not chosen by an enemy.
-#[derive(Debug, Default)]
-struct PackedHasher(u64);
-
-impl Hasher for PackedHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(u64::from(byte));
-        }
-    }
-    fn write_u64(&mut self, value: u64) {
-        let mixed = (self.0 ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        self.0 = mixed ^ mixed >> 29;
-    }
+/// The first of the 64 finer Buckets in and around a Bucket.
+fn lowest_finer(bucket: Bucket) -> Bucket {
+    Bucket::at(bucket.level - 1, (bucket.coord << 1) - 1)
 }
 
 /// From the slots of one Topology to those of another on the same lattice.

@@ -9,8 +9,10 @@ mod column;
 mod moving;
 mod population;
 mod store;
+mod topological;
 
 pub use batch::Batch;
 pub(crate) use column::ChunkBase;
 pub use column::{ErasedParticles, ParticleColumn, Particles};
 pub use store::ParticleSystem;
+pub use topological::{BucketTable, TopologicalParticles};

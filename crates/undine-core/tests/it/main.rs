@@ -1,5 +1,6 @@
 //! Integration tests of `undine-core`, one program.
 
+mod domain;
 mod mesh;
 #[cfg(feature = "mpi")]
 mod mpi;
