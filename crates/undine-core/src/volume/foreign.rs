@@ -8,10 +8,10 @@ use super::sample::{Blend, Interpolation, Kernel, Sampler, check_finite};
 use super::splat::{self, Drop};
 use super::store::DiscreteVolume;
 use crate::channel::Handle;
-use crate::domain::{Bucket, GridDomain, Topology};
+use crate::domain::GridDomain;
 use crate::error::{CoreError, Result};
 use crate::process::{Parcel, Pending, Processes};
-use glam::{DVec3, IVec3, Vec3};
+use glam::DVec3;
 use rayon::prelude::*;
 
 /// The values of a channel at world positions [m], in their order, whichever process owns the Buckets there; the
@@ -92,21 +92,30 @@ pub fn splat<T: Blend>(
     let located = splat::locate_all(topology, points);
     let skipped = located.iter().filter(|located| located.is_none()).count();
 
-    // Which processes own a node under the kernel at each point.
-    let mut near_border = vec![false; topology.local()];
+    // Which processes own a node under the kernel at each point. On one level, a kernel reaches no farther than the
+    // neighbouring Buckets, so that away from the border it is this process alone.
+    let one_level = topology.all().levels().nth(1).is_none();
+    let mut inner = vec![one_level; topology.local()];
     for &slot in topology.boundary() {
-        near_border[slot as usize] = true;
+        inner[slot as usize] = false;
     }
-    let reach = Reach { domain, topology, kernel, shape: column.shape() };
+    let shape = column.shape();
     let owners: Vec<Vec<usize>> = located
         .par_iter()
-        .map(|located| match *located {
-            None => Vec::new(),
-            Some((bucket, offset)) => match topology.slot(bucket).map(|slot| slot as usize) {
-                Some(slot) if slot < near_border.len() && !near_border[slot] => vec![rank],
-                _ if count == 1 => vec![rank],
-                _ => reach.owners(bucket, offset),
-            },
+        .map(|located| {
+            let Some((bucket, offset)) = *located else { return Vec::new() };
+            let slot = topology.slot(bucket).map_or(usize::MAX, |slot| slot as usize);
+            if count == 1 || inner.get(slot) == Some(&true) {
+                return vec![rank];
+            }
+            let mut owners = Vec::new();
+            let place = (bucket, offset);
+            splat::each_bucket_under::<T>(topology, shape, kernel, place, &mut |bucket| {
+                owners.push(domain.owner(bucket));
+            });
+            owners.sort_unstable();
+            owners.dedup();
+            owners
         })
         .collect();
     let mut places = vec![Vec::new(); count];
@@ -148,55 +157,6 @@ pub fn splat<T: Blend>(
     before.append(&mut after);
     splat::add_drops(&mut column, topology, kernel, &before);
     Ok(skipped)
-}
-
-/// Who owns the nodes under a kernel.
-struct Reach<'a> {
-    domain: &'a GridDomain,
-    topology: &'a Topology,
-    kernel: Kernel,
-    shape: super::VoxelShape,
-}
-
-impl Reach<'_> {
-    /// The owners of all Buckets that a value at an offset in `bucket` can reach, ascending.
-    fn owners(&self, bucket: Bucket, offset: Vec3) -> Vec<usize> {
-        let bits = self.shape.resolution.bits() as i32;
-        let edge = self.shape.resolution.edge() as f64;
-        let per_metre = edge / self.topology.frame().bucket_size(bucket.level);
-        let nodes = offset * per_metre as f32 - self.shape.centring.offset();
-        let reach = nodes.to_array().map(|node| self.kernel.reach(node));
-        let low = (bucket.coord << bits) + IVec3::from_array(reach.map(|(first, _)| first));
-        let high = low + IVec3::from_array(reach.map(|(_, count)| count - 1));
-        let mut owners = Vec::new();
-        let mut add = |level: u8, low: IVec3, high: IVec3| {
-            for x in low.x >> bits..=high.x >> bits {
-                for y in low.y >> bits..=high.y >> bits {
-                    for z in low.z >> bits..=high.z >> bits {
-                        let near = Bucket::at(level, IVec3::new(x, y, z));
-                        if self.topology.all().contains(near) {
-                            owners.push(self.domain.owner(near));
-                        }
-                    }
-                }
-            }
-        };
-        // A node more on each side: the same position in f64 may round to the next one.
-        add(bucket.level, low - 1, high + 1);
-        if self.topology.all().levels().nth(1).is_some() {
-            // A missing node is stood for by coarser ones within one of their spacings, and those by the finer
-            // ones below them.
-            let (low, high) = (low - 1, high + 1);
-            add(bucket.level, low - 4, high + 4);
-            add(bucket.level + 1, (low >> 1) - 1, (high >> 1) + 1);
-            if bucket.level > 0 {
-                add(bucket.level - 1, 2 * low - 1, 2 * high + 2);
-            }
-        }
-        owners.sort_unstable();
-        owners.dedup();
-        owners
-    }
 }
 
 /// Bytes under way, at most one parcel for each process.

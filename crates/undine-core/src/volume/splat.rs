@@ -10,9 +10,10 @@
 
 use super::column::VoxelColumn;
 use super::sample::{
-    Blend, Kernel, Locator, Real, Taps, check_finite, chunk_index, coarser_nodes, cubic,
+    Blend, Kernel, Lattice, Locator, Real, Taps, check_finite, chunk_index, coarser_nodes, cubic,
     finer_nodes, has_ancestor, linear, quadratic,
 };
+use super::shape::VoxelShape;
 use super::store::DiscreteVolume;
 use crate::channel::Handle;
 use crate::domain::{Bucket, Topology};
@@ -149,8 +150,7 @@ impl<T: Blend> Tile<T> {
         let edge = shape.resolution.edge();
         let width = edge + MARGIN;
         let bucket = drops[group[0].2].bucket;
-        let per_metre = T::Real::of(edge as f64 / topology.frame().bucket_size(bucket.level));
-        let centre = shape.centring.offset().to_array().map(|c| T::Real::of(f64::from(c)));
+        let lattice = Lattice::<T::Real>::new(topology, shape);
         let mut tile = Self {
             bucket,
             width,
@@ -159,10 +159,7 @@ impl<T: Blend> Tile<T> {
         };
         for &(_, _, n) in group {
             let Drop { offset, value, .. } = drops[n];
-            let offset = offset.to_array();
-            let nodes: [T::Real; 3] = std::array::from_fn(|axis| {
-                T::Real::of(f64::from(offset[axis])) * per_metre - centre[axis]
-            });
+            let (nodes, _) = lattice.nodes(bucket.level, offset);
             match kernel {
                 Kernel::Linear => tile.drop(value, nodes.map(linear)),
                 Kernel::Quadratic => tile.drop(value, nodes.map(quadratic)),
@@ -247,21 +244,72 @@ fn spread<T: Blend>(
     value: T,
 ) {
     let shape = column.shape();
-    let bits = shape.resolution.bits();
-    let bucket_of = |level, place: IVec3| Bucket::at(level, place >> bits as i32);
+    each_target(topology, shape, level, place, 1.0, &mut |bucket, place, weight| {
+        let index = chunk_index(place, shape.resolution.bits());
+        add_row(column, topology, bucket, index, &[value.scaled(T::Real::of(weight))]);
+    });
+}
+
+/// Visits the nodes that exist and stand for one: their Bucket, place and share of `weight`.
+fn each_target(
+    topology: &Topology,
+    shape: VoxelShape,
+    level: u8,
+    place: IVec3,
+    weight: f64,
+    visit: &mut impl FnMut(Bucket, IVec3, f64),
+) {
+    let bucket_of =
+        |level, place: IVec3| Bucket::at(level, place >> shape.resolution.bits() as i32);
     let bucket = bucket_of(level, place);
     if exists(topology, bucket) {
-        add_row(column, topology, bucket, chunk_index(place, bits), &[value]);
+        visit(bucket, place, weight);
     } else if has_ancestor(bucket, topology, |bucket| exists(topology, bucket)) {
-        for (node, weight) in coarser_nodes(shape.centring, place) {
-            let part = value.scaled(T::Real::of(weight));
-            spread(column, topology, level + 1, node, part);
+        for (node, share) in coarser_nodes(shape.centring, place) {
+            each_target(topology, shape, level + 1, node, weight * share, visit);
         }
     } else if level > 0 {
-        for (node, weight) in finer_nodes(shape.centring, place) {
+        for (node, share) in finer_nodes(shape.centring, place) {
             let finer = bucket_of(level - 1, node);
-            let part = value.scaled(T::Real::of(weight));
-            add_row(column, topology, finer, chunk_index(node, bits), &[part]);
+            if exists(topology, finer) {
+                visit(finer, node, weight * share);
+            }
         }
     }
+}
+
+/// Visits every Bucket, on any process, to which a drop adds; some more than once.
+pub(super) fn each_bucket_under<T: Blend>(
+    topology: &Topology,
+    shape: VoxelShape,
+    kernel: Kernel,
+    (bucket, offset): (Bucket, Vec3),
+    visit: &mut impl FnMut(Bucket),
+) {
+    let bits = shape.resolution.bits() as i32;
+    let (nodes, _) = Lattice::<T::Real>::new(topology, shape).nodes(bucket.level, offset);
+    let taps = nodes.map(|node| kernel.reach(node));
+    let low = (bucket.coord << bits) + IVec3::from_array(taps.map(|(first, _)| first));
+    let high = low + IVec3::from_array(taps.map(|(_, count)| count - 1));
+    let several_levels = topology.all().levels().nth(1).is_some();
+    for near in box_of(low >> bits, high >> bits) {
+        let near = Bucket::at(bucket.level, near);
+        if exists(topology, near) {
+            visit(near);
+        } else if several_levels {
+            let corner = near.coord << bits;
+            for place in box_of(low.max(corner), high.min(corner + ((1 << bits) - 1))) {
+                each_target(topology, shape, near.level, place, 1.0, &mut |bucket, _, _| {
+                    visit(bucket);
+                });
+            }
+        }
+    }
+}
+
+/// The places from `low` to `high`, both included.
+fn box_of(low: IVec3, high: IVec3) -> impl Iterator<Item = IVec3> {
+    (low.x..=high.x).flat_map(move |x| {
+        (low.y..=high.y).flat_map(move |y| (low.z..=high.z).map(move |z| IVec3::new(x, y, z)))
+    })
 }

@@ -1,1 +1,3 @@
 //! Integration tests of `undine-core`, one program.
+
+mod sample;

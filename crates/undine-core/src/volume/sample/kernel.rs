@@ -42,7 +42,7 @@ pub enum Kernel {
 
 impl Kernel {
     /// The lowest node under the kernel at a position, and how many nodes it has along an axis.
-    pub(crate) fn reach(self, position: f32) -> (i32, i32) {
+    pub(crate) fn reach<R: Real>(self, position: R) -> (i32, i32) {
         match self {
             Self::Linear => (linear(position).first, 2),
             Self::Quadratic => (quadratic(position).first, 3),

@@ -2,8 +2,9 @@
 
 use super::field::Field;
 use super::kernel::{Interpolation, Taps, between, cubic, linear, quadratic};
+use super::lattice::Lattice;
 use super::locate::Locator;
-use super::{Lattice, blend, blend_monotone};
+use super::{blend, blend_monotone};
 use crate::domain::{Slot, Topology};
 use crate::error::{CoreError, Result};
 use crate::volume::column::VoxelColumn;

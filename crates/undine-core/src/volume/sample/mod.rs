@@ -12,6 +12,7 @@ mod batch;
 mod blend;
 mod field;
 mod kernel;
+mod lattice;
 mod locate;
 mod mac;
 
@@ -23,11 +24,11 @@ pub use mac::MacSampler;
 pub(crate) use batch::check_finite;
 pub(crate) use field::{chunk_index, coarser_nodes, finer_nodes, has_ancestor};
 pub(crate) use kernel::{Taps, cubic, linear, quadratic};
+pub(crate) use lattice::Lattice;
 pub(crate) use locate::Locator;
 
 use super::column::VoxelColumn;
-use crate::domain::{MAX_LEVEL, Slot, Topology};
-use crate::volume::shape::VoxelShape;
+use crate::domain::{Slot, Topology};
 use field::Field;
 use glam::{DVec3, Vec3};
 use kernel::{between, contract, monotone};
@@ -150,35 +151,6 @@ impl<'a, T: Blend> Sampler<'a, T> {
             }
         };
         (value, gradient.map(|derivative| derivative.scaled(per_metre)))
-    }
-}
-
-/// Where the nodes of a channel lie, on every level.
-struct Lattice<R> {
-    /// Nodes per metre, by level.
-    per_metre: [R; MAX_LEVEL as usize + 1],
-    /// The offset of a value in its voxel, in voxels.
-    centre: [R; 3],
-}
-
-impl<R: Real> Lattice<R> {
-    fn new(topology: &Topology, shape: VoxelShape) -> Self {
-        let edge = shape.resolution.edge() as f64;
-        Self {
-            per_metre: std::array::from_fn(|level| {
-                R::of(edge / topology.frame().bucket_size(level as u8))
-            }),
-            centre: shape.centring.offset().to_array().map(|c| R::of(f64::from(c))),
-        }
-    }
-
-    /// An offset [m] in nodes of a level, and the nodes per metre.
-    #[inline]
-    fn nodes(&self, level: u8, offset: Vec3) -> ([R; 3], R) {
-        let per_metre = self.per_metre[usize::from(level)];
-        let offset = offset.to_array();
-        let node = |axis: usize| R::of(f64::from(offset[axis])) * per_metre - self.centre[axis];
-        (std::array::from_fn(node), per_metre)
     }
 }
 
