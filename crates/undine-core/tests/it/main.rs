@@ -4,3 +4,4 @@ mod domain;
 mod mesh;
 #[cfg(feature = "mpi")]
 mod mpi;
+mod sample;

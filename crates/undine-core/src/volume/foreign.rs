@@ -1,0 +1,217 @@
+//! Points anywhere: reading and writing a volume where other processes own the Buckets.
+//!
+//! What goes to one process is bundled into one parcel, as Loki does for the ends of traces. Points that this process
+//! can answer itself are worked on while the parcels travel. Both operations are collective: every process calls them,
+//! each with its own points, be it none. If one of them cannot, all of them get an error, and nothing has changed.
+
+use super::sample::{Blend, Interpolation, Kernel, Sampler, check_finite};
+use super::splat::{self, Drop};
+use super::store::DiscreteVolume;
+use crate::channel::Handle;
+use crate::domain::GridDomain;
+use crate::error::{CoreError, Result};
+use crate::process::{Parcel, Pending, Processes};
+use glam::DVec3;
+use rayon::prelude::*;
+
+/// The values of a channel at world positions [m], in their order, whichever process owns the Buckets there; the
+/// background where nobody has one. Collective.
+///
+/// A point is answered by the owner of the finest Bucket that contains it. Near the border of its part of space the
+/// owner reads its copies of neighbouring Buckets: refresh them before the call.
+pub fn sample<T: Blend>(
+    domain: &GridDomain,
+    volume: &DiscreteVolume,
+    handle: Handle<T>,
+    interpolation: Interpolation,
+    points: &[DVec3],
+) -> Result<Vec<T>> {
+    let processes = &**domain.processes();
+    let checked = check_finite(volume, "sample", points).and_then(|()| volume.column(handle));
+    let column = agree(processes, checked)?;
+    let topology = volume.topology();
+    let sampler = Sampler::new(&column, topology, interpolation);
+    let answer = |points: &[DVec3]| -> Vec<T> {
+        points.par_iter().map(|&point| sampler.at_world(point)).collect()
+    };
+
+    let (mut mine, mut theirs) = (Vec::new(), vec![Vec::new(); processes.count()]);
+    for (n, located) in splat::locate_all(topology, points).into_iter().enumerate() {
+        match located.map(|(bucket, _)| domain.owner(bucket)) {
+            Some(owner) if owner != processes.rank() => theirs[owner].push(n),
+            _ => mine.push(n),
+        }
+    }
+    let pick = |places: &[usize]| places.iter().map(|&n| points[n]).collect::<Vec<_>>();
+    let bundles =
+        theirs.iter().map(|places| bytemuck::cast_slice(&pick(places)).to_vec()).collect();
+    let questions = Bundles::send(processes, bundles)?;
+
+    let mut values = vec![column.background(); points.len()];
+    let mut put = |places: &[usize], answers: Vec<T>| {
+        for (&n, value) in places.iter().zip(answers) {
+            values[n] = value;
+        }
+    };
+    put(&mine, answer(&pick(&mine)));
+
+    let outgoing = questions
+        .receive()?
+        .into_iter()
+        .map(|(process, bytes)| {
+            let answers = answer(&bytemuck::pod_collect_to_vec(&bytes));
+            Parcel { process, bytes: bytemuck::cast_slice(&answers).to_vec() }
+        })
+        .collect();
+    // Everybody knows how many answers come back: no need to announce them.
+    let expected = theirs.iter().map(|places| (places.len() * size_of::<T>()) as u64).collect();
+    for (process, bytes) in Bundles::start(processes, outgoing, expected)?.receive()? {
+        put(&theirs[process], bytemuck::pod_collect_to_vec(&bytes));
+    }
+    Ok(values)
+}
+
+/// Adds `values` at world positions [m] to a channel, whichever processes own the Buckets there, and returns how many
+/// of this process's points lay in no Bucket and were skipped. Collective.
+///
+/// A value near a border goes to every process that owns nodes under the kernel, and each adds its own part: no copies
+/// are written, and all copies are stale afterwards. Values are added by Bucket, then by process, then by index.
+pub fn splat<T: Blend>(
+    domain: &GridDomain,
+    volume: &DiscreteVolume,
+    handle: Handle<T>,
+    kernel: Kernel,
+    points: &[DVec3],
+    values: &[T],
+) -> Result<usize> {
+    let processes = &**domain.processes();
+    let (rank, count) = (processes.rank(), processes.count());
+    let checked = splat::check(volume, points, values).and_then(|()| volume.column_mut(handle));
+    let mut column = agree(processes, checked)?;
+    let topology = volume.topology();
+    let located = splat::locate_all(topology, points);
+    let skipped = located.iter().filter(|located| located.is_none()).count();
+
+    // Which processes own a node under the kernel at each point. On one level, a kernel reaches no farther than the
+    // neighbouring Buckets, so that away from the border it is this process alone.
+    let one_level = topology.all().levels().nth(1).is_none();
+    let mut inner = vec![one_level; topology.local()];
+    for &slot in topology.boundary() {
+        inner[slot as usize] = false;
+    }
+    let shape = column.shape();
+    let owners: Vec<Vec<usize>> = located
+        .par_iter()
+        .map(|located| {
+            let Some((bucket, offset)) = *located else { return Vec::new() };
+            let slot = topology.slot(bucket).map_or(usize::MAX, |slot| slot as usize);
+            if count == 1 || inner.get(slot) == Some(&true) {
+                return vec![rank];
+            }
+            let mut owners = Vec::new();
+            let place = (bucket, offset);
+            splat::each_bucket_under::<T>(topology, shape, kernel, place, &mut |bucket| {
+                owners.push(domain.owner(bucket));
+            });
+            owners.sort_unstable();
+            owners.dedup();
+            owners
+        })
+        .collect();
+    let mut places = vec![Vec::new(); count];
+    for (n, owners) in owners.iter().enumerate() {
+        owners.iter().for_each(|&owner| places[owner].push(n));
+    }
+    let mine = std::mem::take(&mut places[rank]);
+    // All points, then all values.
+    let bundles = places
+        .iter()
+        .map(|places| {
+            let points: Vec<DVec3> = places.iter().map(|&n| points[n]).collect();
+            let values: Vec<T> = places.iter().map(|&n| values[n]).collect();
+            [bytemuck::cast_slice(&points), bytemuck::cast_slice::<T, u8>(&values)].concat()
+        })
+        .collect();
+    let travelling = Bundles::send(processes, bundles)?;
+
+    let own: Vec<Drop<T>> = mine
+        .iter()
+        .filter_map(|&n| {
+            let (bucket, offset) = located[n]?;
+            Some(Drop { bucket, offset, value: values[n] })
+        })
+        .collect();
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for (process, bytes) in travelling.receive()? {
+        let count = bytes.len() / (size_of::<DVec3>() + size_of::<T>());
+        let (points, values) = bytes.split_at(count * size_of::<DVec3>());
+        let located = splat::locate_all(topology, &bytemuck::pod_collect_to_vec(points));
+        let values: Vec<T> = bytemuck::pod_collect_to_vec(values);
+        let drops = if process < rank { &mut before } else { &mut after };
+        drops.extend(located.into_iter().zip(values).filter_map(|(located, value)| {
+            let (bucket, offset) = located?;
+            Some(Drop { bucket, offset, value })
+        }));
+    }
+    before.extend(own);
+    before.append(&mut after);
+    splat::add_drops(&mut column, topology, kernel, &before);
+    Ok(skipped)
+}
+
+/// Bytes under way, at most one parcel for each process.
+struct Bundles {
+    pending: Pending,
+    /// From whom they come, ascending.
+    sources: Vec<usize>,
+}
+
+impl Bundles {
+    /// Sends `bundles[i]`, unless it is empty, to process i. Collective.
+    fn send(processes: &dyn Processes, bundles: Vec<Vec<u8>>) -> Result<Self> {
+        let sizes: Vec<u64> = bundles.iter().map(|bytes| bytes.len() as u64).collect();
+        let expected = processes.all_to_all(&sizes)?;
+        let outgoing = bundles
+            .into_iter()
+            .enumerate()
+            .filter(|(_, bytes)| !bytes.is_empty())
+            .map(|(process, bytes)| Parcel { process, bytes })
+            .collect();
+        Self::start(processes, outgoing, expected)
+    }
+
+    /// Sends parcels, and expects so many bytes from each process; none where it is zero.
+    fn start(processes: &dyn Processes, outgoing: Vec<Parcel>, expected: Vec<u64>) -> Result<Self> {
+        let incoming: Vec<(usize, usize)> = expected
+            .into_iter()
+            .enumerate()
+            .filter(|&(_, bytes)| bytes > 0)
+            .map(|(process, bytes)| (process, bytes as usize))
+            .collect();
+        let pending = processes.start(outgoing, &incoming)?;
+        Ok(Self { pending, sources: incoming.into_iter().map(|(process, _)| process).collect() })
+    }
+
+    /// Waits for the bytes, by source.
+    fn receive(self) -> Result<Vec<(usize, Vec<u8>)>> {
+        let bundles = self.pending.finish()?.into_iter().map(|parcel| parcel.bytes);
+        Ok(self.sources.into_iter().zip(bundles).collect())
+    }
+}
+
+/// The outcome, if every process had success; otherwise the error of the lowest rank that failed, on all of them.
+fn agree<T>(processes: &dyn Processes, outcome: Result<T>) -> Result<T> {
+    if processes.count() == 1 {
+        return outcome;
+    }
+    let message = outcome.as_ref().err().map(|error| error.to_string()).unwrap_or_default();
+    let messages = processes.all_gather(message.as_bytes())?;
+    match messages.iter().position(|message| !message.is_empty()) {
+        None => outcome,
+        Some(process) => {
+            let why = String::from_utf8_lossy(&messages[process]);
+            let why = format!("process {process} could not take part: {why}");
+            Err(CoreError::Communication { what: "a query of foreign points", why })
+        }
+    }
+}

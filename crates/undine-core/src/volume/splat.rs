@@ -1,0 +1,315 @@
+//! Writing a volume at points: each value is spread over the nodes under a kernel, and added.
+//!
+//! Points are sorted by Bucket, and within a Bucket by their index. The points of each Bucket accumulate into a tile of
+//! their own, on all threads; the tiles are then added to the volume in the order of the Buckets. The result therefore
+//! depends neither on the number of threads nor on chance.
+//!
+//! Across levels, splatting is the transpose of [`Sampler`](super::Sampler)'s reading: what falls on a node that exists
+//! only on another level goes to the nodes from which that node would be read, with the same weights. These sum to one,
+//! so that the sum over all voxels grows by the sum of the values, as long as every node lies in some Bucket.
+
+use super::column::VoxelColumn;
+use super::sample::{
+    Blend, Kernel, Lattice, Locator, Real, Taps, check_finite, chunk_index, coarser_nodes, cubic,
+    finer_nodes, has_ancestor, linear, quadratic,
+};
+use super::shape::VoxelShape;
+use super::store::DiscreteVolume;
+use crate::channel::Handle;
+use crate::domain::{Bucket, Topology};
+use crate::error::{CoreError, Result};
+use glam::{DVec3, IVec3, Vec3};
+use rayon::prelude::*;
+
+/// Nodes of a tile below the Bucket's own.
+const BELOW: i32 = 2;
+
+/// Nodes of a tile along an edge beyond the Bucket's own, on both sides together.
+const MARGIN: usize = 5;
+
+/// Tiles that are kept before they are added to the volume.
+const TILES: usize = 256;
+
+/// Adds `values` at world positions [m] to a channel, and returns how many points lay in no Bucket and were skipped.
+///
+/// A value goes to the finest Bucket that contains its point, and around it. Parts that fall where there is no Bucket
+/// are lost: pad the Buckets by one where that matters. On several processes this adds to the Buckets that are this
+/// process's own; for points anywhere see [`foreign::splat`](super::foreign::splat).
+pub fn splat_points<T: Blend>(
+    volume: &DiscreteVolume,
+    handle: Handle<T>,
+    kernel: Kernel,
+    points: &[DVec3],
+    values: &[T],
+) -> Result<usize> {
+    check(volume, points, values)?;
+    let mut column = volume.column_mut(handle)?;
+    let topology = volume.topology();
+    let located = locate_all(topology, points);
+    let drops: Vec<_> = located
+        .iter()
+        .zip(values)
+        .filter_map(|(located, &value)| {
+            let (bucket, offset) = (*located)?;
+            Some(Drop { bucket, offset, value })
+        })
+        .collect();
+    let skipped = points.len() - drops.len();
+    add_drops(&mut column, topology, kernel, &drops);
+    Ok(skipped)
+}
+
+/// Refuses lists that do not fit each other, and what is not finite.
+pub(super) fn check<T: Blend>(
+    volume: &DiscreteVolume,
+    points: &[DVec3],
+    values: &[T],
+) -> Result<()> {
+    if points.len() != values.len() {
+        let what = format!("the list of values for a splat into {}", volume.label());
+        return Err(CoreError::WrongLength { what, found: values.len(), wanted: points.len() });
+    }
+    check_finite(volume, "splat", points)?;
+    match values.par_iter().position_first(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(n) => Err(CoreError::BadValue {
+            what: format!("value {n} of a splat into {}", volume.label()),
+            found: format!("{:?}", values[n]),
+            wanted: "finite",
+        }),
+    }
+}
+
+/// For each point the finest Bucket on any process that contains it, and the offset from its corner.
+pub(super) fn locate_all(topology: &Topology, points: &[DVec3]) -> Vec<Option<(Bucket, Vec3)>> {
+    let locator = Locator::new(topology);
+    points
+        .par_iter()
+        .map(|&point| locator.find(point, |bucket| exists(topology, bucket).then_some(bucket)))
+        .collect()
+}
+
+/// Whether any process has this Bucket.
+fn exists(topology: &Topology, bucket: Bucket) -> bool {
+    topology.slot(bucket).is_some()
+        || (topology.stored() < topology.all().len() && topology.all().contains(bucket))
+}
+
+/// One value to be splatted.
+#[derive(Clone, Copy)]
+pub(super) struct Drop<T> {
+    pub bucket: Bucket,
+    pub offset: Vec3,
+    pub value: T,
+}
+
+/// Adds `drops` to the Buckets of this process, in a fixed order.
+pub(super) fn add_drops<T: Blend>(
+    column: &mut VoxelColumn<T>,
+    topology: &Topology,
+    kernel: Kernel,
+    drops: &[Drop<T>],
+) {
+    let mut order: Vec<(u8, [i32; 3], usize)> = drops
+        .par_iter()
+        .enumerate()
+        .map(|(n, drop)| (drop.bucket.level, drop.bucket.coord.to_array(), n))
+        .collect();
+    order.par_sort_unstable();
+    let groups: Vec<_> = order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).collect();
+    for groups in groups.chunks(TILES) {
+        let tiles: Vec<_> = groups
+            .par_iter()
+            .map(|group| Tile::of(column, topology, kernel, drops, group))
+            .collect();
+        for tile in &tiles {
+            tile.add_to(column, topology);
+        }
+    }
+}
+
+/// What the drops of one Bucket add to its nodes and to those around it.
+struct Tile<T> {
+    bucket: Bucket,
+    /// Nodes along an edge.
+    width: usize,
+    /// The lowest and the highest node that was touched, from the tile's own corner.
+    touched: [IVec3; 2],
+    nodes: Vec<T>,
+}
+
+impl<T: Blend> Tile<T> {
+    fn of(
+        column: &VoxelColumn<T>,
+        topology: &Topology,
+        kernel: Kernel,
+        drops: &[Drop<T>],
+        group: &[(u8, [i32; 3], usize)],
+    ) -> Self {
+        let shape = column.shape();
+        let edge = shape.resolution.edge();
+        let width = edge + MARGIN;
+        let bucket = drops[group[0].2].bucket;
+        let lattice = Lattice::<T::Real>::new(topology, shape);
+        let mut tile = Self {
+            bucket,
+            width,
+            touched: [IVec3::MAX, IVec3::MIN],
+            nodes: vec![T::zeroed(); width.pow(3)],
+        };
+        for &(_, _, n) in group {
+            let Drop { offset, value, .. } = drops[n];
+            let (nodes, _) = lattice.nodes(bucket.level, offset);
+            match kernel {
+                Kernel::Linear => tile.drop(value, nodes.map(linear)),
+                Kernel::Quadratic => tile.drop(value, nodes.map(quadratic)),
+                Kernel::Cubic => tile.drop(value, nodes.map(cubic)),
+            }
+        }
+        tile
+    }
+
+    fn drop<const W: usize>(&mut self, value: T, taps: [Taps<T::Real, W>; 3]) {
+        let first = IVec3::new(taps[0].first, taps[1].first, taps[2].first) + BELOW;
+        self.touched[0] = self.touched[0].min(first);
+        self.touched[1] = self.touched[1].max(first + (W as i32 - 1));
+        let [i, j, k] = first.to_array().map(|first| first as usize);
+        for x in 0..W {
+            let plane = value.scaled(taps[0].weight[x]);
+            for y in 0..W {
+                let line = plane.scaled(taps[1].weight[y]);
+                let start = ((i + x) * self.width + j + y) * self.width + k;
+                for (node, &weight) in self.nodes[start..start + W].iter_mut().zip(&taps[2].weight)
+                {
+                    *node = node.plus(line.scaled(weight));
+                }
+            }
+        }
+    }
+
+    fn add_to(&self, column: &mut VoxelColumn<T>, topology: &Topology) {
+        let bits = column.shape().resolution.bits();
+        let several_levels = topology.all().levels().nth(1).is_some();
+        let corner = (self.bucket.coord << bits as i32) - BELOW;
+        let [low, high] = self.touched;
+        for x in low.x..=high.x {
+            for y in low.y..=high.y {
+                // Along z, one Bucket after another.
+                let mut z = low.z;
+                while z <= high.z {
+                    let place = corner + IVec3::new(x, y, z);
+                    let left = (1 << bits) - (place.z & ((1 << bits) - 1));
+                    let count = left.min(high.z + 1 - z) as usize;
+                    let start = (x as usize * self.width + y as usize) * self.width + z as usize;
+                    let values = &self.nodes[start..start + count];
+                    let bucket = Bucket::at(self.bucket.level, place >> bits as i32);
+                    if exists(topology, bucket) {
+                        add_row(column, topology, bucket, chunk_index(place, bits), values);
+                    } else if several_levels {
+                        for (n, &value) in values.iter().enumerate() {
+                            let place = place + IVec3::new(0, 0, n as i32);
+                            spread(column, topology, self.bucket.level, place, value);
+                        }
+                    }
+                    z += count as i32;
+                }
+            }
+        }
+    }
+}
+
+/// Adds to voxels that follow each other, if their Bucket is this process's own.
+fn add_row<T: Blend>(
+    column: &mut VoxelColumn<T>,
+    topology: &Topology,
+    bucket: Bucket,
+    start: usize,
+    values: &[T],
+) {
+    let own = topology.slot(bucket).filter(|&slot| (slot as usize) < topology.local());
+    if let Some(slot) = own {
+        let row = &mut column.chunk_mut(slot)[start..start + values.len()];
+        for (node, &value) in row.iter_mut().zip(values) {
+            *node = node.plus(value);
+        }
+    }
+}
+
+/// Adds to a node, or to those on other levels that stand for it: the transpose of reading it.
+fn spread<T: Blend>(
+    column: &mut VoxelColumn<T>,
+    topology: &Topology,
+    level: u8,
+    place: IVec3,
+    value: T,
+) {
+    let shape = column.shape();
+    each_target(topology, shape, level, place, 1.0, &mut |bucket, place, weight| {
+        let index = chunk_index(place, shape.resolution.bits());
+        add_row(column, topology, bucket, index, &[value.scaled(T::Real::of(weight))]);
+    });
+}
+
+/// Visits the nodes that exist and stand for one: their Bucket, place and share of `weight`.
+fn each_target(
+    topology: &Topology,
+    shape: VoxelShape,
+    level: u8,
+    place: IVec3,
+    weight: f64,
+    visit: &mut impl FnMut(Bucket, IVec3, f64),
+) {
+    let bucket_of =
+        |level, place: IVec3| Bucket::at(level, place >> shape.resolution.bits() as i32);
+    let bucket = bucket_of(level, place);
+    if exists(topology, bucket) {
+        visit(bucket, place, weight);
+    } else if has_ancestor(bucket, topology, |bucket| exists(topology, bucket)) {
+        for (node, share) in coarser_nodes(shape.centring, place) {
+            each_target(topology, shape, level + 1, node, weight * share, visit);
+        }
+    } else if level > 0 {
+        for (node, share) in finer_nodes(shape.centring, place) {
+            let finer = bucket_of(level - 1, node);
+            if exists(topology, finer) {
+                visit(finer, node, weight * share);
+            }
+        }
+    }
+}
+
+/// Visits every Bucket, on any process, to which a drop adds; some more than once.
+pub(super) fn each_bucket_under<T: Blend>(
+    topology: &Topology,
+    shape: VoxelShape,
+    kernel: Kernel,
+    (bucket, offset): (Bucket, Vec3),
+    visit: &mut impl FnMut(Bucket),
+) {
+    let bits = shape.resolution.bits() as i32;
+    let (nodes, _) = Lattice::<T::Real>::new(topology, shape).nodes(bucket.level, offset);
+    let taps = nodes.map(|node| kernel.reach(node));
+    let low = (bucket.coord << bits) + IVec3::from_array(taps.map(|(first, _)| first));
+    let high = low + IVec3::from_array(taps.map(|(_, count)| count - 1));
+    let several_levels = topology.all().levels().nth(1).is_some();
+    for near in box_of(low >> bits, high >> bits) {
+        let near = Bucket::at(bucket.level, near);
+        if exists(topology, near) {
+            visit(near);
+        } else if several_levels {
+            let corner = near.coord << bits;
+            for place in box_of(low.max(corner), high.min(corner + ((1 << bits) - 1))) {
+                each_target(topology, shape, near.level, place, 1.0, &mut |bucket, _, _| {
+                    visit(bucket);
+                });
+            }
+        }
+    }
+}
+
+/// The places from `low` to `high`, both included.
+fn box_of(low: IVec3, high: IVec3) -> impl Iterator<Item = IVec3> {
+    (low.x..=high.x).flat_map(move |x| {
+        (low.y..=high.y).flat_map(move |y| (low.z..=high.z).map(move |z| IVec3::new(x, y, z)))
+    })
+}
