@@ -50,11 +50,75 @@ impl<'a, T: Blend> Field<'a, T> {
     }
 
     /// The nodes from `first` on, counted from the corner of the Bucket in a slot.
+    #[inline]
     pub fn block<const W: usize>(&self, slot: Slot, first: [i32; 3]) -> Block<T, W> {
         if self.inside::<W>(first) {
             let chunk = self.column.chunk(slot);
             return std::array::from_fn(|x| std::array::from_fn(|y| self.row(chunk, first, x, y)));
         }
+        self.block_of_neighbours(slot, first)
+            .unwrap_or_else(|| self.block_from_anywhere(slot, first))
+    }
+
+    /// A block that lies in two Buckets along an axis at most, all of them stored and in the table of neighbours.
+    fn block_of_neighbours<const W: usize>(
+        &self,
+        slot: Slot,
+        first: [i32; 3],
+    ) -> Option<Block<T, W>> {
+        let edge = 1 << self.bits;
+        let steps = first.map(|first| first >> self.bits);
+        // How many nodes lie in the lower Bucket along each axis; all, if there is only one.
+        let below: [usize; 3] =
+            std::array::from_fn(|axis| (((steps[axis] + 1) << self.bits) - first[axis]) as usize);
+        let reachable = |axis: usize| {
+            let upper = steps[axis] + i32::from(below[axis] < W);
+            -1 <= steps[axis] && upper <= 1 && below[axis] + edge >= W
+        };
+        if slot as usize >= self.topology.local() || !(0..3).all(reachable) {
+            return None;
+        }
+        let neighbours = self.topology.neighbours(slot);
+        let empty: &[T] = &[];
+        let mut chunks = [empty; 8];
+        for (n, chunk) in chunks.iter_mut().enumerate() {
+            let upper = [n >> 2, n >> 1 & 1, n & 1];
+            if (0..3).all(|axis| upper[axis] == 0 || below[axis] < W) {
+                let [x, y, z] = std::array::from_fn(|axis| steps[axis] + upper[axis] as i32);
+                let found = neighbours[direction(x, y, z)];
+                if found == NONE {
+                    return None;
+                }
+                *chunk = self.column.chunk(found);
+            }
+        }
+        let mask = edge - 1;
+        let places = first.map(|first| first as usize & mask);
+        let mut block = [[[self.column.background(); W]; W]; W];
+        for (x, plane) in block.iter_mut().enumerate() {
+            for (y, line) in plane.iter_mut().enumerate() {
+                let upper = usize::from(x >= below[0]) << 2 | usize::from(y >= below[1]) << 1;
+                let start = ((((places[0] + x) & mask) << self.bits) + ((places[1] + y) & mask))
+                    << self.bits;
+                let row = |chunk: usize| &chunks[upper | chunk][start..start + edge];
+                let lower = row(0);
+                if below[2] >= W {
+                    line.copy_from_slice(&lower[places[2]..places[2] + W]);
+                } else {
+                    let higher = row(1);
+                    for (z, node) in line.iter_mut().enumerate() {
+                        let from = if z < below[2] { lower } else { higher };
+                        *node = from[(places[2] + z) & mask];
+                    }
+                }
+            }
+        }
+        Some(block)
+    }
+
+    /// A block whose nodes may lie farther away, on other levels, or nowhere.
+    #[cold]
+    fn block_from_anywhere<const W: usize>(&self, slot: Slot, first: [i32; 3]) -> Block<T, W> {
         let bucket = self.topology.bucket(slot);
         let mask = (1 << self.bits) - 1;
         let mut block = [[[self.column.background(); W]; W]; W];

@@ -106,43 +106,50 @@ pub(crate) fn between<R: Real>(position: R) -> (i32, R) {
 
 /// The weighted sum of W³ nodes, given as rows along z, and (if `GRADIENT`) its derivatives per node spacing.
 ///
-/// Sums run along z, then y, then x, whichever way the rows were found, so that the bits are the same.
+/// Rows are added up first, W values side by side, and summed along z at the end. The order is the same whichever way
+/// the rows were found, and so are the bits.
 #[inline(always)]
 pub(crate) fn contract<T: Blend, const W: usize, const GRADIENT: bool>(
     taps: &[Taps<T::Real, W>; 3],
     row: impl Fn(usize, usize) -> [T; W],
 ) -> (T, [T; 3]) {
     let [along_x, along_y, along_z] = taps;
-    let zero = T::zeroed();
-    let (mut value, mut gradient) = (zero, [zero; 3]);
+    let mut rows = [T::zeroed(); W];
+    let (mut rows_x, mut rows_y) = (rows, rows);
     for x in 0..W {
-        let (mut plane, mut plane_y, mut plane_z) = (zero, zero, zero);
         for y in 0..W {
             let row = row(x, y);
-            let line = weighted(row, along_z.weight);
-            plane = plane.plus(line.scaled(along_y.weight[y]));
+            add_scaled(&mut rows, &row, along_x.weight[x] * along_y.weight[y]);
             if GRADIENT {
-                let line_z = weighted(row, along_z.slope);
-                plane_y = plane_y.plus(line.scaled(along_y.slope[y]));
-                plane_z = plane_z.plus(line_z.scaled(along_y.weight[y]));
+                add_scaled(&mut rows_x, &row, along_x.slope[x] * along_y.weight[y]);
+                add_scaled(&mut rows_y, &row, along_x.weight[x] * along_y.slope[y]);
             }
         }
-        value = value.plus(plane.scaled(along_x.weight[x]));
-        if GRADIENT {
-            gradient[0] = gradient[0].plus(plane.scaled(along_x.slope[x]));
-            gradient[1] = gradient[1].plus(plane_y.scaled(along_x.weight[x]));
-            gradient[2] = gradient[2].plus(plane_z.scaled(along_x.weight[x]));
-        }
     }
-    (value, gradient)
+    let value = weighted(&rows, &along_z.weight);
+    if !GRADIENT {
+        return (value, [T::zeroed(); 3]);
+    }
+    let by_x = weighted(&rows_x, &along_z.weight);
+    let by_y = weighted(&rows_y, &along_z.weight);
+    (value, [by_x, by_y, weighted(&rows, &along_z.slope)])
+}
+
+#[inline(always)]
+fn add_scaled<T: Blend, const W: usize>(sum: &mut [T; W], row: &[T; W], weight: T::Real) {
+    for (sum, value) in sum.iter_mut().zip(row) {
+        *sum = sum.plus(value.scaled(weight));
+    }
 }
 
 /// The sum of values times weights, in order.
 #[inline(always)]
-fn weighted<T: Blend, const W: usize>(values: [T; W], weights: [T::Real; W]) -> T {
-    let mut terms = values.into_iter().zip(weights).map(|(value, weight)| value.scaled(weight));
-    let first = terms.next().unwrap_or_else(T::zeroed);
-    terms.fold(first, T::plus)
+fn weighted<T: Blend, const W: usize>(values: &[T; W], weights: &[T::Real; W]) -> T {
+    let mut sum = values[0].scaled(weights[0]);
+    for (value, &weight) in values[1..].iter().zip(&weights[1..]) {
+        sum = sum.plus(value.scaled(weight));
+    }
+    sum
 }
 
 /// [`Interpolation::MonotoneCubic`] of 4³ nodes at `t` beyond the second node of each axis, and (if `GRADIENT`) its
