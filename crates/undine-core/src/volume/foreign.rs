@@ -2,16 +2,18 @@
 //!
 //! What goes to one process is bundled into one parcel, as Loki does for the ends of traces. Points that this process
 //! can answer itself are worked on while the parcels travel. Both operations are collective: every process calls them,
-//! each with its own points, be it none. If one of them cannot, all of them get an error, and nothing has changed.
+//! each with its own points, be it none. If one of them cannot, all of them get its error, and nothing has changed.
 
-use super::sample::{Blend, Interpolation, Kernel, Sampler, check_finite};
+use super::mac::MacHandle;
+use super::sample::{Blend, Interpolation, Kernel, MacSampler, Sampler, check_finite};
 use super::splat::{self, Drop};
 use super::store::DiscreteVolume;
 use crate::channel::Handle;
 use crate::domain::GridDomain;
-use crate::error::{CoreError, Result};
+use crate::error::Result;
 use crate::process::{Parcel, Pending, Processes};
-use glam::DVec3;
+use bytemuck::Pod;
+use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 /// The values of a channel at world positions [m], in their order, whichever process owns the Buckets there; the
@@ -26,17 +28,45 @@ pub fn sample<T: Blend>(
     interpolation: Interpolation,
     points: &[DVec3],
 ) -> Result<Vec<T>> {
-    let processes = &**domain.processes();
     let checked = check_finite(volume, "sample", points).and_then(|()| volume.column(handle));
-    let column = agree(processes, checked)?;
-    let topology = volume.topology();
-    let sampler = Sampler::new(&column, topology, interpolation);
-    let answer = |points: &[DVec3]| -> Vec<T> {
-        points.par_iter().map(|&point| sampler.at_world(point)).collect()
-    };
+    let column = domain.processes().all_agree(checked)?;
+    let sampler = Sampler::new(&column, volume.topology(), interpolation);
+    ask(domain, volume, points, |point| sampler.at_world(point))
+}
 
+/// The velocities [m/s] at world positions [m], as [`sample`] gives a channel's values: all three components in one
+/// round trip. Collective.
+pub fn sample_velocities(
+    domain: &GridDomain,
+    volume: &DiscreteVolume,
+    handle: MacHandle,
+    interpolation: Interpolation,
+    points: &[DVec3],
+) -> Result<Vec<Vec3>> {
+    let claim = || {
+        check_finite(volume, "sample", points)?;
+        let [x, y, z] = handle.faces.map(|face| volume.column(face));
+        Ok([x?, y?, z?])
+    };
+    let columns = domain.processes().all_agree(claim())?;
+    let faces = [&*columns[0], &*columns[1], &*columns[2]];
+    let sampler = MacSampler::new(faces, volume.topology(), interpolation);
+    let sampler = domain.processes().all_agree(sampler)?;
+    ask(domain, volume, points, |point| sampler.at_world(point))
+}
+
+/// Has each point answered by the process that owns it; in order. One round trip.
+fn ask<T: Pod + Send>(
+    domain: &GridDomain,
+    volume: &DiscreteVolume,
+    points: &[DVec3],
+    answer: impl Fn(DVec3) -> T + Sync,
+) -> Result<Vec<T>> {
+    let processes = &**domain.processes();
+    let answer_all =
+        |points: &[DVec3]| -> Vec<T> { points.par_iter().map(|&point| answer(point)).collect() };
     let (mut mine, mut theirs) = (Vec::new(), vec![Vec::new(); processes.count()]);
-    for (n, located) in splat::locate_all(topology, points).into_iter().enumerate() {
+    for (n, located) in splat::locate_all(volume.topology(), points).into_iter().enumerate() {
         match located.map(|(bucket, _)| domain.owner(bucket)) {
             Some(owner) if owner != processes.rank() => theirs[owner].push(n),
             _ => mine.push(n),
@@ -47,19 +77,19 @@ pub fn sample<T: Blend>(
         theirs.iter().map(|places| bytemuck::cast_slice(&pick(places)).to_vec()).collect();
     let questions = Bundles::send(processes, bundles)?;
 
-    let mut values = vec![column.background(); points.len()];
+    let mut values = vec![T::zeroed(); points.len()];
     let mut put = |places: &[usize], answers: Vec<T>| {
         for (&n, value) in places.iter().zip(answers) {
             values[n] = value;
         }
     };
-    put(&mine, answer(&pick(&mine)));
+    put(&mine, answer_all(&pick(&mine)));
 
     let outgoing = questions
         .receive()?
         .into_iter()
         .map(|(process, bytes)| {
-            let answers = answer(&bytemuck::pod_collect_to_vec(&bytes));
+            let answers = answer_all(&bytemuck::pod_collect_to_vec(&bytes));
             Parcel { process, bytes: bytemuck::cast_slice(&answers).to_vec() }
         })
         .collect();
@@ -87,7 +117,7 @@ pub fn splat<T: Blend>(
     let processes = &**domain.processes();
     let (rank, count) = (processes.rank(), processes.count());
     let checked = splat::check(volume, points, values).and_then(|()| volume.column_mut(handle));
-    let mut column = agree(processes, checked)?;
+    let mut column = processes.all_agree(checked)?;
     let topology = volume.topology();
     let located = splat::locate_all(topology, points);
     let skipped = located.iter().filter(|located| located.is_none()).count();
@@ -196,22 +226,5 @@ impl Bundles {
     fn receive(self) -> Result<Vec<(usize, Vec<u8>)>> {
         let bundles = self.pending.finish()?.into_iter().map(|parcel| parcel.bytes);
         Ok(self.sources.into_iter().zip(bundles).collect())
-    }
-}
-
-/// The outcome, if every process had success; otherwise the error of the lowest rank that failed, on all of them.
-fn agree<T>(processes: &dyn Processes, outcome: Result<T>) -> Result<T> {
-    if processes.count() == 1 {
-        return outcome;
-    }
-    let message = outcome.as_ref().err().map(|error| error.to_string()).unwrap_or_default();
-    let messages = processes.all_gather(message.as_bytes())?;
-    match messages.iter().position(|message| !message.is_empty()) {
-        None => outcome,
-        Some(process) => {
-            let why = String::from_utf8_lossy(&messages[process]);
-            let why = format!("process {process} could not take part: {why}");
-            Err(CoreError::Communication { what: "a query of foreign points", why })
-        }
     }
 }

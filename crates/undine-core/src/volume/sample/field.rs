@@ -33,7 +33,7 @@ impl<'a, T: Blend> Field<'a, T> {
         Self { column, topology, across, bits }
     }
 
-    /// Where a chunk's rows lie, if all W³ nodes from `first` on are in one Bucket.
+    /// Whether all W³ nodes from `first` on are in the Bucket itself.
     #[inline]
     pub fn inside<const W: usize>(&self, first: [i32; 3]) -> bool {
         let last = (1 << self.bits) - W as i32;

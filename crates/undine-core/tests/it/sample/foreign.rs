@@ -1,12 +1,13 @@
 //! Points that other processes own, with threads that play the processes.
 
 use super::{ALL, Chance, Scene, noise};
-use glam::{DVec3, IVec3};
+use glam::{DVec3, IVec3, Vec3};
 use std::sync::{Arc, Barrier, Mutex};
 use undine_core::domain::Slot;
 use undine_core::process::{Parcel, Pending, Processes, Single};
 use undine_core::volume::{
-    Interpolation, Kernel, Resolution, VoxelShape, foreign, sample_points, splat_points,
+    DiscreteVolume, Interpolation, Kernel, Resolution, VoxelShape, foreign, sample_points,
+    sample_velocities, splat_points,
 };
 use undine_core::{Bucket, BucketSet, Frame, GridDomain, Partition, Result};
 
@@ -208,6 +209,38 @@ fn foreign_splats_are_those_of_a_single_process() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn foreign_velocities_are_those_of_a_single_process() {
+    let buckets = buckets(false);
+    let scene = |processes| {
+        let domain = domain(processes, &buckets);
+        let mut volume = DiscreteVolume::new("air", &domain);
+        let mac = volume.add_mac("velocity", "m/s", Resolution::R8).unwrap();
+        for (axis, face) in mac.faces.into_iter().enumerate() {
+            let mut column = volume.column_mut(face).unwrap();
+            for (slot, bucket) in domain.topology().buckets().iter().enumerate() {
+                let corner = bucket.coord.as_dvec3() + 0.1 * axis as f64;
+                for (n, value) in column.chunk_mut(slot as Slot).iter_mut().enumerate() {
+                    *value = noise(corner + n as f64) as f32;
+                }
+            }
+        }
+        (domain, volume, mac)
+    };
+    let (_, volume, mac) = scene(Arc::new(Single));
+    let found = on_each(3, |processes| {
+        let points = points(processes.rank());
+        let (domain, volume, mac) = scene(processes);
+        foreign::sample_velocities(&domain, &volume, mac, Interpolation::Quadratic, &points)
+    });
+    for (rank, found) in found.into_iter().enumerate() {
+        let points = points(rank);
+        let mut wanted = vec![Vec3::ZERO; points.len()];
+        sample_velocities(&volume, mac, Interpolation::Quadratic, &points, &mut wanted).unwrap();
+        assert_eq!(found.unwrap(), wanted);
     }
 }
 
