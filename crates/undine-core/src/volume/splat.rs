@@ -125,7 +125,8 @@ pub(super) fn add_drops<T: Blend>(
     }
 }
 
-/// A number that sorts Buckets by level, x, y and z, and is cheaper to make than a key along the curve.
+/// A number that sorts Buckets by level, x, y and z: the same order on every process, unlike that of slots, and cheaper
+/// to make than a key along the curve.
 fn rank_of(bucket: Bucket) -> u64 {
     let [x, y, z] = (bucket.coord + Bucket::limit(0)).to_array().map(|c| c as u64);
     u64::from(bucket.level) << 60 | x << 40 | y << 20 | z

@@ -63,7 +63,8 @@ pub struct Sampler<'a, T: Blend> {
 }
 
 impl<'a, T: Blend> Sampler<'a, T> {
-    /// A reader of a claimed column. `topology` is that of the column's volume.
+    /// A reader of a claimed column. `topology` is that of the column's volume; with another one, slots mean other
+    /// Buckets, or none at all, which panics as any index out of bounds.
     pub fn new(
         column: &'a VoxelColumn<T>,
         topology: &'a Topology,
