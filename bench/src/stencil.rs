@@ -99,8 +99,8 @@ impl Field {
     }
 }
 
-/// Slab by slab along x, rows of eight along z. The slabs beside it come from this Bucket or its neighbours along x; a
-/// slab is padded by one row from its neighbours along y; along z the row itself is shifted by one.
+/// Slab by slab along x, rows of eight along z. The slabs beside it come from this Bucket or its neighbours along x, the
+/// row beside it likewise along y; along z the row itself is shifted by one.
 #[multiversion(targets("x86_64+avx2"))]
 fn laplace(heat: &VoxelNeighbourhood<'_, f32>, laplacian: &mut [f32]) {
     let slabs = |x, y, z| -> &[[[f32; 8]; 8]; 8] {
@@ -115,14 +115,12 @@ fn laplace(heat: &VoxelNeighbourhood<'_, f32>, laplacian: &mut [f32]) {
         let middle = &own[x];
         let (x_minus, x_plus) =
             (if x > 0 { &own[x - 1] } else { &left[7] }, own.get(x + 1).unwrap_or(&right[0]));
-        let mut padded = [[0.0; 8]; 10];
-        padded[0] = front[x][7];
-        padded[1..9].copy_from_slice(middle);
-        padded[9] = back[x][0];
         for y in 0..8 {
             // Rows by value stay in registers.
             let row = middle[y];
-            let sides = [x_minus[y], x_plus[y], padded[y], padded[y + 2]];
+            let y_minus = if y > 0 { &middle[y - 1] } else { &front[x][7] };
+            let y_plus = if y < 7 { &middle[y + 1] } else { &back[x][0] };
+            let sides = [x_minus[y], x_plus[y], *y_minus, *y_plus];
             let (first, last) = (below[x][y][7], above[x][y][0]);
             let lower: [f32; 8] = std::array::from_fn(|z| if z > 0 { row[z - 1] } else { first });
             let upper: [f32; 8] = std::array::from_fn(|z| if z < 7 { row[z + 1] } else { last });
