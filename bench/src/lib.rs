@@ -14,6 +14,7 @@ pub mod measure;
 pub mod peers;
 pub mod record;
 pub mod report;
+pub mod transfer;
 pub mod triad;
 
 /// Any error ends a benchmark; only the command line looks at it, to print it.

@@ -1,10 +1,10 @@
 //! The table of contents: every benchmark, in the order of `--list`, and how to find one by name.
 
 use crate::harness::Benchmark;
-use crate::triad;
+use crate::{transfer, triad};
 
 /// Every benchmark. To add one, write `src/NAME.rs` and add its line here.
-pub const BENCHMARKS: &[&Benchmark] = &[&triad::BENCHMARK];
+pub const BENCHMARKS: &[&Benchmark] = &[&triad::BENCHMARK, &transfer::BENCHMARK];
 
 /// There is no benchmark of that name.
 #[derive(Debug, PartialEq, thiserror::Error)]

@@ -13,6 +13,7 @@ pub mod memory;
 mod migrate;
 pub mod particles;
 pub mod process;
+pub mod transfer;
 pub mod volume;
 
 pub use access::Accessor;
