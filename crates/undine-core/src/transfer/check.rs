@@ -54,11 +54,7 @@ fn mac_resolution<const N: usize>(
 }
 
 /// Refuses a volume that lacks a Bucket of the particles.
-fn covered(
-    task: &'static str,
-    particles: &ParticleSystem,
-    volume: &DiscreteVolume,
-) -> Result<()> {
+fn covered(task: &'static str, particles: &ParticleSystem, volume: &DiscreteVolume) -> Result<()> {
     let (of_particles, of_volume) = (particles.topology(), volume.topology());
     if of_particles.id() == of_volume.id() {
         return Ok(());
@@ -83,9 +79,8 @@ fn covered(
 /// Refuses a particle that is not in its Bucket.
 fn inside(task: &'static str, domain: &GridDomain, particles: &ParticleSystem) -> Result<()> {
     let size = particles.topology().frame().bucket_size(0) as f32;
-    let outside = |offset: &Vec3| {
-        !(offset.cmpge(Vec3::ZERO) & offset.cmplt(Vec3::splat(size))).all()
-    };
+    let outside =
+        |offset: &Vec3| !(offset.cmpge(Vec3::ZERO) & offset.cmplt(Vec3::splat(size))).all();
     let found = Accessor::new(task, domain).over(particles.topology()).map(
         (particles.own(particles.position()), particles.own(particles.id())),
         |here, (offsets, ids)| {

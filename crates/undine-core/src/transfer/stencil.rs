@@ -25,6 +25,21 @@ pub(super) const fn window(edge: usize) -> usize {
     2 * slab(edge) + 2 * row(edge) + 4
 }
 
+/// The window of a tile that begins at an element.
+#[inline(always)]
+pub(super) fn window_at<const WINDOW: usize>(tile: &[f32], start: usize) -> Option<&[f32; WINDOW]> {
+    tile.get(start..start + WINDOW)?.first_chunk()
+}
+
+/// The window of a tile that begins at an element.
+#[inline(always)]
+pub(super) fn window_at_mut<const WINDOW: usize>(
+    tile: &mut [f32],
+    start: usize,
+) -> Option<&mut [f32; WINDOW]> {
+    tile.get_mut(start..start + WINDOW)?.first_chunk_mut()
+}
+
 const fn width(edge: usize) -> usize {
     edge + PAD.low as usize + PAD.high as usize
 }
@@ -48,8 +63,11 @@ impl Stencil {
     #[inline(always)]
     pub fn new<const NODES: usize, const EDGE: usize>(place: Vec4, axis: usize) -> Self {
         // Faces across `axis` lie at whole numbers along it, and half-way between along the others.
-        const HALF: [Vec4; 3] =
-            [Vec4::new(0.0, 0.5, 0.5, 0.0), Vec4::new(0.5, 0.0, 0.5, 0.0), Vec4::new(0.5, 0.5, 0.0, 0.0)];
+        const HALF: [Vec4; 3] = [
+            Vec4::new(0.0, 0.5, 0.5, 0.0),
+            Vec4::new(0.5, 0.0, 0.5, 0.0),
+            Vec4::new(0.5, 0.5, 0.0, 0.0),
+        ];
         let place = place - HALF[axis];
 
         // The middle face of three is the nearest. The first face of two is the nearest to half a
@@ -57,7 +75,8 @@ impl Stencil {
         let rounded = if NODES == 3 {
             place + Vec4::splat(ROUND)
         } else {
-            (place - Vec4::splat(0.5) + Vec4::splat(ROUND)).min(Vec4::splat(ROUND + (EDGE - 1) as f32))
+            (place - Vec4::splat(0.5) + Vec4::splat(ROUND))
+                .min(Vec4::splat(ROUND + (EDGE - 1) as f32))
         };
         let offset = place - (rounded - Vec4::splat(ROUND));
         let along = [offset.xxxx(), offset.yyyy(), offset.zzzz()];
@@ -65,11 +84,24 @@ impl Stencil {
         // In a tile, which begins `PAD.low` voxels below the Bucket, the first of three faces has the
         // number of the middle one.
         let shift = if NODES == 3 { 0 } else { 1 };
-        let number = |rounded: f32| (rounded.to_bits().wrapping_sub(ROUND.to_bits()) + shift) as usize;
+        let number =
+            |rounded: f32| rounded.to_bits().wrapping_sub(ROUND.to_bits() - shift) as usize;
         let start = number(rounded.x) * const { slab(EDGE) }
             + number(rounded.y) * const { row(EDGE) }
             + number(rounded.z);
-        Self { start, weight: along.map(weights::<NODES>), distance: along.map(distances::<NODES>) }
+        Self {
+            start,
+            weight: [
+                weights::<NODES>(along[0]),
+                weights::<NODES>(along[1]),
+                weights::<NODES>(along[2]),
+            ],
+            distance: [
+                distances::<NODES>(along[0]),
+                distances::<NODES>(along[1]),
+                distances::<NODES>(along[2]),
+            ],
+        }
     }
 }
 
@@ -88,16 +120,19 @@ fn weights<const NODES: usize>(offset: Vec4) -> Vec4 {
 /// From the particle to the faces, in voxels.
 #[inline(always)]
 fn distances<const NODES: usize>(offset: Vec4) -> Vec4 {
-    let faces = if NODES == 3 { Vec4::new(-1.0, 0.0, 1.0, 0.0) } else { Vec4::new(0.0, 1.0, 0.0, 0.0) };
+    let faces =
+        if NODES == 3 { Vec4::new(-1.0, 0.0, 1.0, 0.0) } else { Vec4::new(0.0, 1.0, 0.0, 0.0) };
     faces - offset
 }
 
-/// The weights of the gradient along an axis, times the width of a voxel.
+/// The weights of the gradient along an axis, times [`slope_scale`].
 #[inline(always)]
 pub(super) fn slopes<const NODES: usize>(weight: Vec4, distance: Vec4) -> Vec4 {
-    if NODES == 3 {
-        Vec4::splat(4.0) * weight * distance
-    } else {
-        Vec4::new(-1.0, 1.0, 0.0, 0.0)
-    }
+    if NODES == 3 { weight * distance } else { Vec4::new(-1.0, 1.0, 0.0, 0.0) }
+}
+
+/// By what sums with [`slopes`] are to be multiplied, for voxels of a width `1 / per_voxel`.
+#[inline(always)]
+pub(super) fn slope_scale<const NODES: usize>(per_voxel: f32) -> f32 {
+    if NODES == 3 { 4.0 * per_voxel } else { per_voxel }
 }

@@ -2,7 +2,7 @@
 
 use super::Kernel;
 use super::check::check;
-use super::stencil::{PAD, Stencil, row, slab, window};
+use super::stencil::{PAD, Stencil, row, slab, window, window_at_mut};
 use crate::access::Accessor;
 use crate::channel::Handle;
 use crate::domain::GridDomain;
@@ -72,7 +72,8 @@ pub fn particles_to_mac(
         read,
         tiles,
         |_, (position, velocity, affine, mass), [momentum, weight]| {
-            let particles = Particles { voxel: voxel as f32, position, velocity, affine, mass, same };
+            let particles =
+                Particles { voxel: voxel as f32, position, velocity, affine, mass, same };
             for axis in 0..3 {
                 add(particles, axis, momentum[axis].values_mut(), weight[axis].values_mut());
             }
@@ -141,12 +142,8 @@ fn add_component<const AXIS: usize, const NODES: usize, const EDGE: usize, const
         let m = particles.mass.map_or(particles.same, |mass| mass[n]);
         // The component's gradient, as change per voxel.
         let c = particles.affine.map_or(Vec3::ZERO, |affine| affine[n].row(AXIS) * particles.voxel);
-        let (Some(momentum), Some(mass)) = (
-            momentum.get_mut(stencil.start..).and_then(|rest| rest.first_chunk_mut::<WINDOW>()),
-            mass.get_mut(stencil.start..).and_then(|rest| rest.first_chunk_mut::<WINDOW>()),
-        ) else {
-            continue;
-        };
+        let Some(momentum) = window_at_mut::<WINDOW>(momentum, stencil.start) else { continue };
+        let Some(mass) = window_at_mut::<WINDOW>(mass, stencil.start) else { continue };
 
         let [wx, wy, wz] = stencil.weight;
         let [dx, dy, dz] = stencil.distance;

@@ -2,7 +2,7 @@
 
 use super::Kernel;
 use super::check::check;
-use super::stencil::{PAD, Stencil, row, slab, slopes, window};
+use super::stencil::{PAD, Stencil, row, slab, slope_scale, slopes, window, window_at};
 use crate::access::{Accessor, Tile};
 use crate::channel::Handle;
 use crate::domain::GridDomain;
@@ -86,7 +86,8 @@ pub fn mac_to_particles(
                 faces.load(tile);
             }
             // The blend is Σ w (u − blend · before) + blend · v: one gather instead of two.
-            for ((tile, old), faces) in tiles.iter_mut().zip(old).zip(before.into_iter().flatten()) {
+            for ((tile, old), faces) in tiles.iter_mut().zip(old).zip(before.into_iter().flatten())
+            {
                 faces.load(old);
                 for (u, before) in tile.values_mut().iter_mut().zip(old.values()) {
                     *u -= blend * before;
@@ -129,12 +130,12 @@ fn take_each<const NODES: usize, const EDGE: usize, const WINDOW: usize>(
         Some(affine) => {
             for ((position, velocity), affine) in position.iter().zip(velocity).zip(affine) {
                 let place = position.extend(0.0) * Vec4::splat(per_voxel);
-                let [x, y, z] = [0, 1, 2].map(|axis| {
-                    gather::<true, NODES, EDGE, WINDOW>(place, axis, tiles[axis])
-                });
+                let x = gather::<true, NODES, EDGE, WINDOW>(place, 0, tiles[0]);
+                let y = gather::<true, NODES, EDGE, WINDOW>(place, 1, tiles[1]);
+                let z = gather::<true, NODES, EDGE, WINDOW>(place, 2, tiles[2]);
                 let columns = Mat4::from_cols(x, y, z, Vec4::ZERO).transpose();
                 *velocity = columns.x_axis.truncate();
-                let scale = Vec4::splat(per_voxel);
+                let scale = Vec4::splat(slope_scale::<NODES>(per_voxel));
                 *affine = Mat3::from_cols(
                     (columns.y_axis * scale).truncate(),
                     (columns.z_axis * scale).truncate(),
@@ -145,9 +146,9 @@ fn take_each<const NODES: usize, const EDGE: usize, const WINDOW: usize>(
         None => {
             for (position, velocity) in position.iter().zip(velocity) {
                 let place = position.extend(0.0) * Vec4::splat(per_voxel);
-                let [x, y, z] = [0, 1, 2].map(|axis| {
-                    gather::<false, NODES, EDGE, WINDOW>(place, axis, tiles[axis]).x
-                });
+                let x = gather::<false, NODES, EDGE, WINDOW>(place, 0, tiles[0]).x;
+                let y = gather::<false, NODES, EDGE, WINDOW>(place, 1, tiles[1]).x;
+                let z = gather::<false, NODES, EDGE, WINDOW>(place, 2, tiles[2]).x;
                 let kept = if blend > 0.0 { *velocity * blend } else { Vec3::ZERO };
                 *velocity = Vec3::new(x, y, z) + kept;
             }
@@ -163,35 +164,38 @@ fn gather<const GRADIENT: bool, const NODES: usize, const EDGE: usize, const WIN
     tile: &[f32],
 ) -> Vec4 {
     let stencil = Stencil::new::<NODES, EDGE>(place, axis);
-    let Some(window) = tile.get(stencil.start..).and_then(|rest| rest.first_chunk::<WINDOW>())
-    else {
-        return Vec4::ZERO;
-    };
+    let Some(window) = window_at::<WINDOW>(tile, stencil.start) else { return Vec4::ZERO };
     let [wx, wy, wz] = stencil.weight;
-    let [gx, gy, gz] =
-        std::array::from_fn(|n| slopes::<NODES>(stencil.weight[n], stencil.distance[n]));
-    let [x, y] = [wx, wy].map(|weight| weight.to_array());
-    let [slope_x, slope_y] = [gx, gy].map(|slope| slope.to_array());
+    let [dx, dy, dz] = stencil.distance;
+    let gz = slopes::<NODES>(wz, dz);
+    let (x, slope_x) = (wx.to_array(), slopes::<NODES>(wx, dx).to_array());
+    let (y, slope_y) = (wy.to_array(), slopes::<NODES>(wy, dy).to_array());
 
     // Along x and y, whole rows are summed; along z, their lanes at the end.
-    let (mut sum, mut along_x, mut along_y) = (Vec4::ZERO, Vec4::ZERO, Vec4::ZERO);
+    let mut sums = [Vec4::ZERO; 3];
     for i in 0..NODES {
-        let (mut sum_i, mut along_y_i) = (Vec4::ZERO, Vec4::ZERO);
+        let mut rows = [Vec4::ZERO; 2];
         for j in 0..NODES {
             let at = i * slab(EDGE) + j * row(EDGE);
             let u = Vec4::from_slice(&window[at..at + 4]);
-            sum_i += u * Vec4::splat(y[j]);
-            along_y_i += u * Vec4::splat(slope_y[j]);
+            rows = sum(j, rows, [u * Vec4::splat(y[j]), u * Vec4::splat(slope_y[j])]);
         }
-        sum += sum_i * Vec4::splat(x[i]);
-        along_x += sum_i * Vec4::splat(slope_x[i]);
-        along_y += along_y_i * Vec4::splat(x[i]);
+        let [value, along_y] = rows;
+        let (x, slope_x) = (Vec4::splat(x[i]), Vec4::splat(slope_x[i]));
+        sums = sum(i, sums, [value * x, value * slope_x, along_y * x]);
     }
+    let [value, along_x, along_y] = sums;
     if GRADIENT {
-        let lanes = Mat4::from_cols(sum * wz, along_x * wz, along_y * wz, sum * gz).transpose();
+        let lanes = Mat4::from_cols(value * wz, along_x * wz, along_y * wz, value * gz).transpose();
         lanes.x_axis + lanes.y_axis + lanes.z_axis
     } else {
-        let lanes = sum * wz;
+        let lanes = value * wz;
         Vec4::splat(lanes.x + lanes.y + lanes.z)
     }
+}
+
+/// Adds the `n`-th summands; the first are the sums themselves, which saves adding zero.
+#[inline(always)]
+fn sum<const N: usize>(n: usize, sums: [Vec4; N], next: [Vec4; N]) -> [Vec4; N] {
+    if n == 0 { next } else { std::array::from_fn(|k| sums[k] + next[k]) }
 }

@@ -2,3 +2,4 @@
 
 #[cfg(feature = "mpi")]
 mod mpi;
+mod transfer;
