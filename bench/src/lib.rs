@@ -13,6 +13,7 @@ pub mod rebucketize;
 pub mod record;
 pub mod report;
 pub mod stencil;
+pub mod transfer;
 pub mod triad;
 
 /// Any error ends a benchmark; only the command line looks at it, to print it.

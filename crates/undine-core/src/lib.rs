@@ -14,6 +14,7 @@ pub mod mesh;
 mod migrate;
 pub mod particles;
 pub mod process;
+pub mod transfer;
 pub mod volume;
 
 pub use access::Accessor;

@@ -1,4 +1,4 @@
-//! What a kernel declares: one access, or a tuple or array of them.
+//! What a kernel declares: one access, or a tuple, array or option of them.
 
 use super::halo::Refresh;
 use crate::domain::{Slot, SlotMap, Topology};
@@ -7,11 +7,11 @@ use crate::process::Processes;
 
 /// What a kernel sees at one Bucket of a channel that it declared.
 pub trait Viewed {
-    /// Slices, or a neighbourhood; for a tuple or array of declarations, one of each.
+    /// Slices, or a neighbourhood; for a tuple, array or option of declarations, one of each.
     type View<'v>;
 }
 
-/// One declared use of a channel, or a tuple or array of such.
+/// One declared use of a channel, or a tuple, array or option of such.
 ///
 /// # Safety
 /// [`Access::view`] hands out writable views. An implementation must make sure that the writable part
@@ -155,5 +155,37 @@ unsafe impl<A: Access, const N: usize> Access for [A; N] {
     {
         // SAFETY: the caller's promise holds for every member.
         std::array::from_fn(|n| unsafe { A::view(&claim[n], slot) })
+    }
+}
+
+impl<A: Viewed> Viewed for Option<A> {
+    type View<'v> = Option<A::View<'v>>;
+}
+
+// SAFETY: the member, if any, keeps its own promise.
+unsafe impl<A: Access> Access for Option<A> {
+    type Claim<'c>
+        = Option<A::Claim<'c>>
+    where
+        Self: 'c;
+
+    fn refresh<'r>(
+        &'r self,
+        processes: &dyn Processes,
+        under_way: &mut Vec<Refresh<'r>>,
+    ) -> Result<()> {
+        self.iter().try_for_each(|access| access.refresh(processes, under_way))
+    }
+
+    fn claim<'c>(&'c self, task: &'static str, over: &Topology) -> Result<Self::Claim<'c>> {
+        self.as_ref().map(|access| access.claim(task, over)).transpose()
+    }
+
+    unsafe fn view<'v, 'c: 'v>(claim: &'v Self::Claim<'c>, slot: Slot) -> Self::View<'v>
+    where
+        Self: 'c,
+    {
+        // SAFETY: the caller's promise holds for the member.
+        claim.as_ref().map(|claim| unsafe { A::view(claim, slot) })
     }
 }

@@ -103,20 +103,13 @@ unsafe impl<T: Element> Scatter for Accumulate<'_, T> {
 
     unsafe fn add(claim: &ScatterClaim<'_, T>, slot: Slot, tile: &mut Tile<T>) {
         let neighbours = claim.topology.neighbours(claim.slots.get(slot));
-        tile.each_row(claim.resolution, |(x, y, z), first, row| {
-            let to = neighbours[direction(x, y, z)];
-            if to != NONE {
-                // SAFETY: the row lies in the chunk; by the caller's promise and the bound on the
-                // padding nobody else touches these voxels now.
-                let voxels = unsafe {
-                    std::slice::from_raw_parts_mut(claim.base.chunk(to).add(first), row.len())
-                };
-                for (voxel, value) in voxels.iter_mut().zip(row) {
-                    *voxel = voxel.sum(*value);
-                }
-            }
-        });
-        tile.values_mut().fill(T::zeroed());
+        let chunk = |x, y, z| match neighbours[direction(x, y, z)] {
+            NONE => None,
+            to => Some(claim.base.chunk(to)),
+        };
+        // SAFETY: the addresses are of whole chunks; by the caller's promise and the bound on the
+        // padding nobody else touches the voxels around this slot now.
+        unsafe { tile.add_to(claim.resolution, chunk) };
     }
 
     fn finish(mut claim: ScatterClaim<'_, T>, processes: &dyn Processes) -> Result<()> {

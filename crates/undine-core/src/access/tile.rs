@@ -100,37 +100,36 @@ impl<T: Element> Tile<T> {
         debug_assert_eq!(resolution.edge(), self.edge, "the tile fits another resolution");
         self.each_part(|tile, (x, y, z), part| {
             let source = chunk(x, y, z);
-            for px in 0..part.len[0] {
-                for py in 0..part.len[1] {
-                    let from =
-                        resolution.index(part.chunk[0] + px, part.chunk[1] + py, part.chunk[2]);
-                    let to = ((part.tile[0] + px) * tile.width + part.tile[1] + py) * tile.row
-                        + part.tile[2];
-                    tile.values[to..to + part.len[2]]
-                        .copy_from_slice(&source[from..from + part.len[2]]);
-                }
+            for (to, from) in part.rows(resolution, tile) {
+                let to = &mut tile.values[to..to + part.len[2]];
+                each_pair(to, &source[from..from + part.len[2]], |to, from| *to = *from);
             }
         });
     }
 
-    /// Calls `add` with each row of the tile that lies in one Bucket: the Bucket's offset, the place of
-    /// the row's first voxel in the Bucket's chunk, and the row.
-    pub(super) fn each_row(
+    /// Adds the tile to the chunks of a Bucket and its neighbours, given by offset as the address of
+    /// their first voxel, and sets it to zero. What lies in a chunk that does not exist is lost.
+    ///
+    /// # Safety
+    /// The addresses must be those of whole chunks of this resolution, and nobody else may touch the
+    /// voxels that the tile covers.
+    pub(super) unsafe fn add_to(
         &mut self,
         resolution: Resolution,
-        mut add: impl FnMut((i32, i32, i32), usize, &[T]),
+        chunk: impl Fn(i32, i32, i32) -> Option<*mut T>,
     ) {
-        self.each_part(|tile, bucket, part| {
-            for px in 0..part.len[0] {
-                for py in 0..part.len[1] {
-                    let to =
-                        resolution.index(part.chunk[0] + px, part.chunk[1] + py, part.chunk[2]);
-                    let from = ((part.tile[0] + px) * tile.width + part.tile[1] + py) * tile.row
-                        + part.tile[2];
-                    add(bucket, to, &tile.values[from..from + part.len[2]]);
-                }
+        debug_assert_eq!(resolution.edge(), self.edge, "the tile fits another resolution");
+        self.each_part(|tile, (x, y, z), part| {
+            let Some(chunk) = chunk(x, y, z) else { return };
+            for (from, to) in part.rows(resolution, tile) {
+                // SAFETY: the row lies in the chunk, and by the caller's promise it is ours alone.
+                let to = unsafe { std::slice::from_raw_parts_mut(chunk.add(to), part.len[2]) };
+                each_pair(to, &tile.values[from..from + part.len[2]], |to, from| {
+                    *to = to.sum(*from)
+                });
             }
         });
+        self.values.fill(T::zeroed());
     }
 
     /// The parts of the tile that lie in each of the up to 27 Buckets.
@@ -167,4 +166,31 @@ struct Part {
     tile: [usize; 3],
     chunk: [usize; 3],
     len: [usize; 3],
+}
+
+impl Part {
+    /// Where each row begins in the tile and in the chunk.
+    fn rows<T: Element>(
+        &self,
+        resolution: Resolution,
+        tile: &Tile<T>,
+    ) -> impl Iterator<Item = (usize, usize)> + use<T> {
+        let (row, slab) = (tile.row(), tile.slab());
+        let first = self.tile[0] * slab + self.tile[1] * row + self.tile[2];
+        let in_chunk = resolution.index(self.chunk[0], self.chunk[1], self.chunk[2]);
+        let [x, y, _] = self.len;
+        (0..x).flat_map(move |x| {
+            (0..y).map(move |y| (first + x * slab + y * row, in_chunk + resolution.index(x, y, 0)))
+        })
+    }
+}
+
+/// Calls `act` with the elements of two rows. Four at a time: rows are too short for anything longer.
+#[inline(always)]
+fn each_pair<T>(to: &mut [T], from: &[T], mut act: impl FnMut(&mut T, &T)) {
+    let ((to, to_rest), (from, from_rest)) = (to.as_chunks_mut::<4>(), from.as_chunks::<4>());
+    for (to, from) in to.iter_mut().zip(from) {
+        to.iter_mut().zip(from).for_each(|(to, from)| act(to, from));
+    }
+    to_rest.iter_mut().zip(from_rest).for_each(|(to, from)| act(to, from));
 }

@@ -5,3 +5,4 @@ mod mesh;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod sample;
+mod transfer;
