@@ -4,12 +4,8 @@ use crate::harness::Benchmark;
 use crate::{rebucketize, stencil, transfer, triad};
 
 /// Every benchmark. To add one, write `src/NAME.rs` and add its line here.
-pub const BENCHMARKS: &[&Benchmark] = &[
-    &triad::BENCHMARK,
-    &stencil::BENCHMARK,
-    &transfer::BENCHMARK,
-    &rebucketize::BENCHMARK,
-];
+pub const BENCHMARKS: &[&Benchmark] =
+    &[&triad::BENCHMARK, &stencil::BENCHMARK, &transfer::BENCHMARK, &rebucketize::BENCHMARK];
 
 /// There is no benchmark of that name.
 #[derive(Debug, PartialEq, thiserror::Error)]

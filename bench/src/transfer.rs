@@ -9,7 +9,9 @@ use crate::report::Value;
 use undine_core::glam::{DVec3, Mat3, Vec3};
 use undine_core::transfer::{self, Carried, Kernel, Mass, Method};
 use undine_core::volume::{MacHandle, Resolution};
-use undine_core::{Accessor, ChannelSpec, DiscreteVolume, Frame, GridDomain, Handle, ParticleSystem};
+use undine_core::{
+    Accessor, ChannelSpec, DiscreteVolume, Frame, GridDomain, Handle, ParticleSystem,
+};
 
 /// Particles to grid, division by mass, and grid to particles.
 pub const BENCHMARK: Benchmark = Benchmark {
@@ -58,7 +60,8 @@ impl Liquid {
     fn new(count: usize) -> Result<Self> {
         let mut domain = GridDomain::new("liquid", Frame::new(DVec3::ZERO, VOXEL)?);
         let mut particles = ParticleSystem::new("liquid", &domain)?;
-        let velocity = particles.add_channel(&ChannelSpec::new("velocity", Vec3::ZERO).unit("m/s"))?;
+        let velocity =
+            particles.add_channel(&ChannelSpec::new("velocity", Vec3::ZERO).unit("m/s"))?;
         let affine = particles.add_channel(&ChannelSpec::new("affine", Mat3::ZERO).unit("1/s"))?;
         let batch = particles.batch(&jittered(count))?;
         particles.append(&domain, batch)?;
@@ -129,7 +132,8 @@ impl Liquid {
     fn hash(&self, hash: &mut StableHash) {
         for face in self.momentum.faces.into_iter().chain(self.mass.faces) {
             let column = self.volume.column(face).expect("nobody writes the channel");
-            (0..self.volume.topology().local() as u32).for_each(|slot| hash.write(column.chunk(slot)));
+            (0..self.volume.topology().local() as u32)
+                .for_each(|slot| hash.write(column.chunk(slot)));
         }
         let velocity = self.particles.column(self.velocity).expect("nobody writes the channel");
         let affine = self.particles.column(self.affine).expect("nobody writes the channel");

@@ -17,7 +17,7 @@ use undine_core::{
 /// The width of a voxel [m].
 const VOXEL: f64 = 0.03;
 /// Particles in each thread of ink.
-const THREAD: u64 = 200_000;
+const THREAD: u64 = 150_000;
 /// The time step [s], and how many there are.
 const STEP: f32 = 0.05;
 const STEPS: u32 = 140;
@@ -162,8 +162,8 @@ impl Tank {
             let depth = 4.6 - seen.z;
             let scale = 1.7 * height as f32 / depth;
             let (x, y) =
-                (0.5 * width as f32 + seen.x * scale, 0.5 * height as f32 - seen.y * scale);
-            let light = (4.6 / depth).powi(3) * 0.10;
+                (0.53 * width as f32 + seen.x * scale, 0.5 * height as f32 - seen.y * scale);
+            let light = (4.6 / depth).powi(3) * 0.19;
             picture.splat(x, y, light * COLOURS[thread as usize]);
         }
         Ok(picture)

@@ -6,6 +6,10 @@ use validation::cases::PAGES;
 use validation::{Case, Page, clock, machine, page};
 
 fn main() -> ExitCode {
+    // A case that runs on several processes starts this program again, under `mpirun`.
+    if let Ok(work) = env::var(validation::cases::CHILD) {
+        return validation::cases::core::child(&work);
+    }
     let words: Vec<String> = env::args().skip(1).collect();
     if words.iter().any(|word| word == "--list") {
         for case in PAGES.iter().flat_map(|page| page.cases) {

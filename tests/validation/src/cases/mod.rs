@@ -4,6 +4,9 @@ pub mod core;
 
 use crate::page::Page;
 
+/// The variable that tells this program, started again under `mpirun`, what to do.
+pub const CHILD: &str = "UNDINE_VALIDATION_CHILD";
+
 /// All pages, in the order in which they run.
 pub const PAGES: &[Page] =
     &[Page { name: "core", title: "Validation of the core", cases: core::CASES }];

@@ -4,7 +4,9 @@ use crate::page::Case;
 use crate::verdict::Verdict;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::volume::VoxelShape;
-use undine_core::{Accessor, Bucket, BucketSet, ChannelSpec, DiscreteVolume, Frame, GridDomain, Result};
+use undine_core::{
+    Accessor, Bucket, BucketSet, ChannelSpec, DiscreteVolume, Frame, GridDomain, Result,
+};
 
 /// The case.
 pub const DIFFUSION: Case = Case {
@@ -48,12 +50,16 @@ struct Spread {
 fn spread(voxel: f64) -> Result<Spread> {
     let mut domain = GridDomain::new("plate", Frame::new(DVec3::ZERO, voxel)?);
     let reach = (3.2 * WIDTH / (8.0 * voxel)).ceil() as i32;
-    let cells = (-reach..reach).flat_map(|x| (-reach..reach).flat_map(move |y| (-reach..reach).map(move |z| Bucket::new(x, y, z))));
+    let cells = (-reach..reach).flat_map(|x| {
+        (-reach..reach).flat_map(move |y| (-reach..reach).map(move |z| Bucket::new(x, y, z)))
+    });
     domain.set_buckets(&BucketSet::from_buckets(cells)?)?;
     let first = domain.topology().local();
     let mut plate = DiscreteVolume::new("plate", &domain);
-    let heat = plate.add_channel(&ChannelSpec::new("heat", 0.0_f32).unit("K"), VoxelShape::CELLS)?;
-    let next = plate.add_channel(&ChannelSpec::new("next", 0.0_f32).unit("K"), VoxelShape::CELLS)?;
+    let heat =
+        plate.add_channel(&ChannelSpec::new("heat", 0.0_f32).unit("K"), VoxelShape::CELLS)?;
+    let next =
+        plate.add_channel(&ChannelSpec::new("next", 0.0_f32).unit("K"), VoxelShape::CELLS)?;
     Accessor::new("start", &domain).run(plate.write(heat), |here, heat| {
         let corner = here.topology.frame().corner(here.bucket);
         for (n, heat) in heat.iter_mut().enumerate() {
@@ -72,14 +78,21 @@ fn spread(voxel: f64) -> Result<Spread> {
         })?;
         domain.add(&BucketSet::from_buckets(warm.into_iter().flatten())?.dilate(1)?)?;
         plate.follow(domain.topology())?;
-        Accessor::new("diffuse", &domain).run((plate.around(from, 1), plate.write(to)), |_, (heat, next)| {
-            for (n, next) in next.iter_mut().enumerate() {
-                let (x, y, z) = (n as i32 >> 6, n as i32 >> 3 & 7, n as i32 & 7);
-                let around = heat.at(x - 1, y, z) + heat.at(x + 1, y, z) + heat.at(x, y - 1, z)
-                    + heat.at(x, y + 1, z) + heat.at(x, y, z - 1) + heat.at(x, y, z + 1);
-                *next = heat.at(x, y, z) + factor * (around - 6.0 * heat.at(x, y, z));
-            }
-        })?;
+        Accessor::new("diffuse", &domain).run(
+            (plate.around(from, 1), plate.write(to)),
+            |_, (heat, next)| {
+                for (n, next) in next.iter_mut().enumerate() {
+                    let (x, y, z) = (n as i32 >> 6, n as i32 >> 3 & 7, n as i32 & 7);
+                    let around = heat.at(x - 1, y, z)
+                        + heat.at(x + 1, y, z)
+                        + heat.at(x, y - 1, z)
+                        + heat.at(x, y + 1, z)
+                        + heat.at(x, y, z - 1)
+                        + heat.at(x, y, z + 1);
+                    *next = heat.at(x, y, z) + factor * (around - 6.0 * heat.at(x, y, z));
+                }
+            },
+        )?;
         (from, to) = (to, from);
     }
 
@@ -87,7 +100,9 @@ fn spread(voxel: f64) -> Result<Spread> {
         plate.own(from),
         |here, heat| {
             let corner = here.topology.frame().corner(here.bucket);
-            let difference = |(n, heat): (usize, &f32)| (f64::from(*heat) - exact(centre(corner, n, voxel), TIME)).abs();
+            let difference = |(n, heat): (usize, &f32)| {
+                (f64::from(*heat) - exact(centre(corner, n, voxel), TIME)).abs()
+            };
             heat.iter().enumerate().map(difference).fold(0.0, f64::max)
         },
         f64::max,
@@ -100,7 +115,11 @@ fn spread(voxel: f64) -> Result<Spread> {
     })
 }
 
-fn total(domain: &GridDomain, plate: &DiscreteVolume, heat: undine_core::Handle<f32>) -> Result<f64> {
+fn total(
+    domain: &GridDomain,
+    plate: &DiscreteVolume,
+    heat: undine_core::Handle<f32>,
+) -> Result<f64> {
     let sum = Accessor::new("total", domain).reduce(
         plate.own(heat),
         |_, heat| heat.iter().map(|heat| f64::from(*heat)).sum::<f64>(),

@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use undine_core::glam::DVec3;
 use undine_core::process::launch;
 use undine_core::volume::VoxelShape;
-use undine_core::{Accessor, ChannelSpec, DiscreteVolume, Frame, GridDomain, Partition, Processes, Result};
+use undine_core::{
+    Accessor, ChannelSpec, DiscreteVolume, Frame, GridDomain, Partition, Processes, Result,
+};
 
 /// The case for many processes.
 pub const PROCESSES: Case = Case {
@@ -38,7 +40,9 @@ fn processes() -> Verdict {
     for count in [1, 2, 3, 4, 5, 6, 7, 8] {
         match mpirun(count, "diffuse").and_then(|child| outcome(child, PATIENCE)) {
             Ok(lines) => {
-                let hash = lines.into_iter().find_map(|line| line.strip_prefix("hash ").map(str::to_owned));
+                let hash = lines
+                    .into_iter()
+                    .find_map(|line| line.strip_prefix("hash ").map(str::to_owned));
                 let hash = hash.unwrap_or_else(|| "none".into());
                 let expected = first.get_or_insert_with(|| hash.clone()).clone();
                 verdict = verdict.same(&format!("hash on {count} processes"), hash, expected);
@@ -64,7 +68,11 @@ fn kills() -> Verdict {
             Err(why) => return Verdict::broken(format!("kill {n}: {why}")),
         }
     }
-    Verdict::new().same("runs that ended", ended, 20).at_most("the slowest end after a kill [s]", slowest, 10.0)
+    Verdict::new().same("runs that ended", ended, 20).at_most(
+        "the slowest end after a kill [s]",
+        slowest,
+        10.0,
+    )
 }
 
 /// Starts four processes, kills one of them when it has worked for a while, and says how long the others took to end [s].
@@ -74,7 +82,10 @@ fn kill_one(after: Duration, victim: usize) -> std::result::Result<f64, String> 
     let mut victim_id = None;
     let mut ready = 0;
     while ready < 4 {
-        let line = lines.next().ok_or("the processes ended before they worked")?.map_err(|why| why.to_string())?;
+        let line = lines
+            .next()
+            .ok_or("the processes ended before they worked")?
+            .map_err(|why| why.to_string())?;
         let words: Vec<&str> = line.split(' ').collect();
         if let ["ready", rank, id] = words[..] {
             ready += 1;
@@ -101,7 +112,14 @@ fn kill_one(after: Duration, victim: usize) -> std::result::Result<f64, String> 
 fn mpirun(count: usize, work: &str) -> std::result::Result<Child, String> {
     let program = std::env::current_exe().map_err(|why| why.to_string())?;
     Command::new("mpirun")
-        .args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", &count.to_string()])
+        .args([
+            "--allow-run-as-root",
+            "--oversubscribe",
+            "--bind-to",
+            "none",
+            "-n",
+            &count.to_string(),
+        ])
         .arg(program)
         .env(CHILD, work)
         .env("RAYON_NUM_THREADS", "1")
@@ -115,12 +133,18 @@ fn mpirun(count: usize, work: &str) -> std::result::Result<Child, String> {
 /// What a run printed, if it ended well in time.
 fn outcome(mut child: Child, patience: Duration) -> std::result::Result<Vec<String>, String> {
     let output = child.stdout.take().ok_or("no output")?;
-    let reader = std::thread::spawn(move || BufReader::new(output).lines().map_while(|line| line.ok()).collect());
+    let reader = std::thread::spawn(move || {
+        BufReader::new(output).lines().map_while(|line| line.ok()).collect()
+    });
     let start = Instant::now();
     while start.elapsed() < patience {
         if let Some(status) = child.try_wait().map_err(|why| why.to_string())? {
             let lines: Vec<String> = reader.join().map_err(|_| "the reader panicked")?;
-            return if status.success() { Ok(lines) } else { Err(format!("mpirun ended with {status}")) };
+            return if status.success() {
+                Ok(lines)
+            } else {
+                Err(format!("mpirun ended with {status}"))
+            };
         }
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -152,27 +176,41 @@ fn diffuse(processes: &Arc<dyn Processes>, steps: usize) -> Result<u64> {
     let frame = Frame::new(DVec3::ZERO, 0.1)?;
     let partition = Arc::new(Partition::even(frame, processes.count()));
     let mut domain = GridDomain::distributed("bar", frame, processes.clone(), partition);
-    domain.set_buckets(&domain.buckets_in_box(DVec3::splat(-2.4), DVec3::new(5.6, 2.4, 2.4), 0)?)?;
+    domain.set_buckets(&domain.buckets_in_box(
+        DVec3::splat(-2.4),
+        DVec3::new(5.6, 2.4, 2.4),
+        0,
+    )?)?;
     let mut bar = DiscreteVolume::new("bar", &domain);
     let mut from = bar.add_channel(&ChannelSpec::new("heat", 0.0_f32), VoxelShape::CELLS)?;
     let mut to = bar.add_channel(&ChannelSpec::new("next", 0.0_f32), VoxelShape::CELLS)?;
     Accessor::new("start", &domain).run(bar.write(from), |here, heat| {
         let seed = here.bucket.coord.dot(undine_core::glam::IVec3::new(7, 13, 29));
-        heat.iter_mut().enumerate().for_each(|(n, heat)| *heat = (n as i32 * 31 + seed * 17).rem_euclid(101) as f32);
+        heat.iter_mut()
+            .enumerate()
+            .for_each(|(n, heat)| *heat = (n as i32 * 31 + seed * 17).rem_euclid(101) as f32);
     })?;
     for step in 0..steps {
-        Accessor::new("diffuse", &domain).over(bar.topology()).run((bar.around(from, 1), bar.write(to)), |_, (heat, next)| {
-            for (n, next) in next.iter_mut().enumerate() {
-                let (x, y, z) = (n as i32 >> 6, n as i32 >> 3 & 7, n as i32 & 7);
-                let around = heat.at(x - 1, y, z) + heat.at(x + 1, y, z) + heat.at(x, y - 1, z)
-                    + heat.at(x, y + 1, z) + heat.at(x, y, z - 1) + heat.at(x, y, z + 1);
-                *next = heat.at(x, y, z) + 0.1 * (around - 6.0 * heat.at(x, y, z));
-            }
-        })?;
+        Accessor::new("diffuse", &domain).over(bar.topology()).run(
+            (bar.around(from, 1), bar.write(to)),
+            |_, (heat, next)| {
+                for (n, next) in next.iter_mut().enumerate() {
+                    let (x, y, z) = (n as i32 >> 6, n as i32 >> 3 & 7, n as i32 & 7);
+                    let around = heat.at(x - 1, y, z)
+                        + heat.at(x + 1, y, z)
+                        + heat.at(x, y - 1, z)
+                        + heat.at(x, y + 1, z)
+                        + heat.at(x, y, z - 1)
+                        + heat.at(x, y, z + 1);
+                    *next = heat.at(x, y, z) + 0.1 * (around - 6.0 * heat.at(x, y, z));
+                }
+            },
+        )?;
         (from, to) = (to, from);
         if step % 20 == 19 {
             // The weights wander, so that Buckets change hands.
-            let partition = domain.balance(|bucket| f64::from((bucket.coord.x + step as i32).rem_euclid(5) + 1))?;
+            let partition = domain
+                .balance(|bucket| f64::from((bucket.coord.x + step as i32).rem_euclid(5) + 1))?;
             domain.repartition(Arc::new(partition))?;
             bar.migrate(&domain)?;
         }
@@ -180,8 +218,11 @@ fn diffuse(processes: &Arc<dyn Processes>, steps: usize) -> Result<u64> {
     let hash = Accessor::new("hash", &domain).over(bar.topology()).reduce(
         bar.own(from),
         |here, heat| {
-            let start = 0xcbf2_9ce4_8422_2325_u64 ^ here.bucket.coord.as_u64vec3().dot(undine_core::glam::U64Vec3::new(3, 5, 7));
-            heat.iter().fold(start, |hash, heat| (hash ^ u64::from(heat.to_bits())).wrapping_mul(0x0000_0100_0000_01b3))
+            let start = 0xcbf2_9ce4_8422_2325_u64
+                ^ here.bucket.coord.as_u64vec3().dot(undine_core::glam::U64Vec3::new(3, 5, 7));
+            heat.iter().fold(start, |hash, heat| {
+                (hash ^ u64::from(heat.to_bits())).wrapping_mul(0x0000_0100_0000_01b3)
+            })
         },
         // A sum does not depend on which process has which Bucket.
         u64::wrapping_add,

@@ -25,7 +25,10 @@ pub const WHIRL: Case = Case {
 
 fn rotation() -> Verdict {
     let solid = |x: DVec3| DVec3::new(-x.y, x.x, 0.0) * TAU;
-    let errors: Result<Vec<f64>> = [40, 80, 160].map(|steps| carry(solid, 0.05, steps).map(|moved| moved.away)).into_iter().collect();
+    let errors: Result<Vec<f64>> = [40, 80, 160]
+        .map(|steps| carry(solid, 0.05, steps).map(|moved| moved.away))
+        .into_iter()
+        .collect();
     match errors {
         Err(why) => Verdict::broken(why),
         Ok(error) => Verdict::new()
@@ -37,8 +40,10 @@ fn rotation() -> Verdict {
 
 fn whirl() -> Verdict {
     let flow = |x: DVec3| DVec3::new(-x.y, x.x, 0.0) * TAU / (0.3 + x.x * x.x + x.y * x.y);
-    let errors: Result<Vec<f64>> =
-        [0.1, 0.05, 0.025].map(|voxel| carry(flow, voxel, 1500).map(|moved| moved.radius)).into_iter().collect();
+    let errors: Result<Vec<f64>> = [0.1, 0.05, 0.025]
+        .map(|voxel| carry(flow, voxel, 1500).map(|moved| moved.radius))
+        .into_iter()
+        .collect();
     match errors {
         Err(why) => Verdict::broken(why),
         Ok(error) => Verdict::new()
@@ -79,7 +84,8 @@ fn carry(flow: impl Fn(DVec3) -> DVec3 + Sync, voxel: f64, steps: usize) -> Resu
             Accessor::new("set the flow", &domain).run(water.write(faces), |here, faces| {
                 let corner = here.topology.frame().corner(here.bucket);
                 for (n, face) in faces.iter_mut().enumerate() {
-                    let cell = Vec3::new((n >> 6) as f32, (n >> 3 & 7) as f32, (n & 7) as f32) + place;
+                    let cell =
+                        Vec3::new((n >> 6) as f32, (n >> 3 & 7) as f32, (n & 7) as f32) + place;
                     *face = flow(corner + cell.as_dvec3() * voxel)[axis.index()] as f32;
                 }
             })?;
@@ -89,16 +95,23 @@ fn carry(flow: impl Fn(DVec3) -> DVec3 + Sync, voxel: f64, steps: usize) -> Resu
             water.column(velocity.faces[1])?,
             water.column(velocity.faces[2])?,
         ];
-        let sampler = MacSampler::new([&faces[0], &faces[1], &faces[2]], water.topology(), Interpolation::Linear)?;
-        Accessor::new("carry", &domain).over(particles.topology()).run(particles.write(particles.position()), |here, positions| {
-            let Some(slot) = water.topology().slot(here.bucket) else { return };
-            for x in positions {
-                let k1 = sampler.at(slot, *x);
-                let k2 = sampler.at(slot, *x + 0.5 * dt * k1);
-                let k3 = sampler.at(slot, *x + 0.75 * dt * k2);
-                *x += dt / 9.0 * (2.0 * k1 + 3.0 * k2 + 4.0 * k3);
-            }
-        })?;
+        let sampler = MacSampler::new(
+            [&faces[0], &faces[1], &faces[2]],
+            water.topology(),
+            Interpolation::Linear,
+        )?;
+        Accessor::new("carry", &domain).over(particles.topology()).run(
+            particles.write(particles.position()),
+            |here, positions| {
+                let Some(slot) = water.topology().slot(here.bucket) else { return };
+                for x in positions {
+                    let k1 = sampler.at(slot, *x);
+                    let k2 = sampler.at(slot, *x + 0.5 * dt * k1);
+                    let k3 = sampler.at(slot, *x + 0.75 * dt * k2);
+                    *x += dt / 9.0 * (2.0 * k1 + 3.0 * k2 + 4.0 * k3);
+                }
+            },
+        )?;
         particles.rebucketize(&domain)?;
     }
     let ids = particles.column(particles.id())?;
@@ -107,7 +120,8 @@ fn carry(flow: impl Fn(DVec3) -> DVec3 + Sync, voxel: f64, steps: usize) -> Resu
     for (&id, end) in ids.zip(particles.world_positions()?) {
         let start = starts[id as usize];
         moved.away = moved.away.max(start.distance(end));
-        moved.radius = moved.radius.max((start.truncate().length() - end.truncate().length()).abs());
+        moved.radius =
+            moved.radius.max((start.truncate().length() - end.truncate().length()).abs());
     }
     Ok(moved)
 }

@@ -1,4 +1,5 @@
-//! Cases of `undine-core`: the same bytes on more processes, threads and kills than the tests have time for.
+//! Cases of `undine-core`: what nature says of its kernels, and the same bytes on more threads, processes and kills
+//! than the tests have time for.
 //!
 //! A case is a function that returns a verdict of figures, and a line in [`CASES`]:
 //!
@@ -21,7 +22,21 @@
 //! assert!(FALL.execute().verdict.passed);
 //! ```
 
+mod diffusion;
+mod processes;
+mod rotation;
+mod same_bytes;
+
+pub use processes::child;
+
 use crate::page::Case;
 
 /// The cases, in the order in which they run.
-pub const CASES: &[Case] = &[];
+pub const CASES: &[Case] = &[
+    diffusion::DIFFUSION,
+    rotation::ROTATION,
+    rotation::WHIRL,
+    same_bytes::SAME_BYTES,
+    processes::PROCESSES,
+    processes::KILLS,
+];
