@@ -17,22 +17,25 @@ pub const DIFFUSION: Case = Case {
 };
 
 /// How wide the heat is at first [m], its diffusivity [m²/s], and how long it spreads [s].
-const WIDTH: f64 = 0.12;
+const WIDTH: f64 = 0.16;
 const DIFFUSIVITY: f64 = 0.01;
 const TIME: f64 = 0.5;
 
 fn diffusion() -> Verdict {
-    match (spread(0.04), spread(0.02), spread(0.01)) {
-        (Ok(coarse), Ok(middle), Ok(fine)) => {
-            let order = |a: f64, b: f64| (a / b).log2();
+    let voxels = [0.04, 0.027, 0.018];
+    match voxels.map(spread) {
+        [Ok(coarse), Ok(middle), Ok(fine)] => {
+            let order = |a: usize, from: &Spread, to: &Spread| {
+                (from.error / to.error).ln() / (voxels[a] / voxels[a + 1]).ln()
+            };
             Verdict::new()
-                .at_most("largest error at 1 cm voxels", fine.error, 2e-3)
-                .at_least("order from 4 to 2 cm", order(coarse.error, middle.error), 1.8)
-                .at_least("order from 2 to 1 cm", order(middle.error, fine.error), 1.8)
+                .at_most("largest error at 1.8 cm voxels", fine.error, 1e-3)
+                .at_least("order from 4 to 2.7 cm", order(0, &coarse, &middle), 1.8)
+                .at_least("order from 2.7 to 1.8 cm", order(1, &middle, &fine), 1.8)
                 .at_most("heat lost", fine.lost, 1e-3)
                 .at_least("Buckets at the end, times those at the start", fine.growth, 1.5)
         }
-        (Err(why), ..) | (_, Err(why), _) | (.., Err(why)) => Verdict::broken(why),
+        [Err(why), ..] | [_, Err(why), _] | [.., Err(why)] => Verdict::broken(why),
     }
 }
 
