@@ -6,7 +6,7 @@ use glam::{DMat3, DMat4, DQuat, DVec2, DVec3, DVec4, IVec3, Mat3, Mat4, Quat, Ve
 use std::fmt::{self, Debug, Display};
 
 /// A value that a channel can hold. The set of implementors is closed; [`ElementType`] lists it.
-pub trait Element: Pod + PartialEq + Debug + Send + Sync {
+pub trait Element: sealed::Sealed + Pod + PartialEq + Debug + Send + Sync {
     /// The run-time name of this type.
     const TYPE: ElementType;
 
@@ -22,16 +22,23 @@ pub trait Element: Pod + PartialEq + Debug + Send + Sync {
     /// The component-wise larger one.
     fn max(self, other: Self) -> Self;
 
-    /// One of `n` equal shares; integers round, a rotation stays.
-    fn share(self, n: u32) -> Self;
+    /// Share `part`, from 0, of `n`: equal, but for integers the first ones may be larger by one, so
+    /// that all shares together are the whole. A rotation stays.
+    fn share(self, n: u32, part: u32) -> Self;
 
     /// The mean of `items` with weights, summed in `f64` in the order given. Quaternions are brought
-    /// into one half-space and normalised. All weights zero: the plain mean.
+    /// into one half-space and normalised. All weights zero: the plain mean. No mean: the first value.
     fn weighted_mean(items: &[(f64, Self)]) -> Self;
+}
+
+/// Keeps the set of implementors closed.
+mod sealed {
+    pub trait Sealed {}
 }
 
 /// The scalar that an element is made of.
 trait Scalar: Pod + PartialOrd {
+    fn share(self, n: u32, part: u32) -> Self;
     fn plus(self, other: Self) -> Self;
     fn finite(self) -> bool;
     fn to_f64(self) -> f64;
@@ -39,6 +46,9 @@ trait Scalar: Pod + PartialOrd {
 }
 
 impl Scalar for f32 {
+    fn share(self, n: u32, _: u32) -> Self {
+        (f64::from(self) / f64::from(n)) as f32
+    }
     #[inline]
     fn plus(self, other: Self) -> Self {
         self + other
@@ -55,6 +65,9 @@ impl Scalar for f32 {
 }
 
 impl Scalar for f64 {
+    fn share(self, n: u32, _: u32) -> Self {
+        self / f64::from(n)
+    }
     #[inline]
     fn plus(self, other: Self) -> Self {
         self + other
@@ -74,6 +87,12 @@ impl Scalar for f64 {
 macro_rules! integer_scalar {
     ($($scalar:ty),*) => {$(
         impl Scalar for $scalar {
+            fn share(self, n: u32, part: u32) -> Self {
+                // Wide enough for every value and every number of shares.
+                let (whole, n) = (i128::from(self), i128::from(n));
+                let share = whole.div_euclid(n) + i128::from(i128::from(part) < whole.rem_euclid(n));
+                share as $scalar
+            }
             #[inline]
             fn plus(self, other: Self) -> Self {
                 self.wrapping_add(other)
@@ -118,6 +137,10 @@ fn mean_lanes<T: Pod, S: Scalar, const N: usize>(items: &[(f64, T)], rotation: b
         total += weight;
     }
     let scale = if rotation { sum.iter().map(|c| c * c).sum::<f64>().sqrt() } else { total };
+    // Without a mean (nothing to normalise, weights that cancel) the first value stands for all.
+    if scale == 0.0 {
+        return items.first().map_or_else(T::zeroed, |item| item.1);
+    }
     bytemuck::cast(sum.map(|component| S::from_f64(component / scale)))
 }
 
@@ -145,7 +168,9 @@ macro_rules! elements {
             }
         }
 
-        $(impl Element for $type {
+        $(impl sealed::Sealed for $type {}
+
+        impl Element for $type {
             const TYPE: ElementType = ElementType::$variant;
 
             fn is_finite(&self) -> bool {
@@ -163,9 +188,9 @@ macro_rules! elements {
             fn max(self, other: Self) -> Self {
                 zip_lanes::<Self, $scalar, $lanes>(self, other, |a, b| if b > a { b } else { a })
             }
-            fn share(self, n: u32) -> Self {
-                let divide = |a: $scalar, _| <$scalar as Scalar>::from_f64(a.to_f64() / f64::from(n));
-                if $rotation { self } else { zip_lanes::<Self, $scalar, $lanes>(self, self, divide) }
+            fn share(self, n: u32, part: u32) -> Self {
+                let share = |a: $scalar, _| Scalar::share(a, n, part);
+                if $rotation { self } else { zip_lanes::<Self, $scalar, $lanes>(self, self, share) }
             }
             fn weighted_mean(items: &[(f64, Self)]) -> Self {
                 mean_lanes::<Self, $scalar, $lanes>(items, $rotation)
@@ -225,6 +250,25 @@ mod tests {
         let mean = Quat::weighted_mean(&[(1.0, q), (1.0, -q)]);
         assert!(mean.dot(q).abs() > 1.0 - 1e-6);
         assert!((mean.length() - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn shares_of_integers_make_the_whole_again() {
+        for (whole, n) in [(5, 2), (-5, 3), (0, 7), (i32::MIN, 3), (2, 5)] {
+            let shares: Vec<i32> = (0..n).map(|part| Element::share(whole, n, part)).collect();
+            assert_eq!(shares.iter().sum::<i32>(), whole);
+            assert!(shares[0] - shares[n as usize - 1] <= 1 && shares.is_sorted_by(|a, b| a >= b));
+        }
+        let whole = u64::MAX - 1;
+        let shares = (0..3).map(|part| Element::share(whole, 3, part));
+        assert_eq!(shares.sum::<u64>(), whole);
+    }
+
+    #[test]
+    fn where_there_is_no_mean_the_first_value_stands() {
+        assert_eq!(f32::weighted_mean(&[(1.0, 3.0), (-1.0, 5.0)]), 3.0);
+        let zero = Quat::from_xyzw(0.0, 0.0, 0.0, 0.0);
+        assert_eq!(Quat::weighted_mean(&[(1.0, zero), (1.0, zero)]), zero);
     }
 
     #[test]

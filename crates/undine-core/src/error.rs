@@ -114,6 +114,18 @@ pub enum CoreError {
         /// Who has it.
         holder: &'static str,
     },
+    /// A channel whose writer panicked: nobody knows which of its values are new.
+    #[error(
+        "channel `{channel}` of {store} is half written, because `{task}` panicked; remove it and add it again, or go back to a checkpoint"
+    )]
+    HalfWritten {
+        /// The store.
+        store: String,
+        /// The channel's name.
+        channel: String,
+        /// Who panicked.
+        task: &'static str,
+    },
     /// A kernel declared something impossible.
     #[error("kernel `{task}` cannot run: {why}")]
     BadAccess {

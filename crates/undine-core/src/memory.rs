@@ -72,6 +72,18 @@ impl Reservation {
         Ok(())
     }
 
+    /// Notes that `bytes` are allocated now, even beyond the limit: what is there is there, and whoever
+    /// comes next is refused. For stores that checked before they changed, and know only now what the
+    /// allocator rounded up.
+    pub fn settle(&mut self, bytes: u64) {
+        if bytes > self.bytes {
+            self.budget.used.fetch_add(bytes - self.bytes, Ordering::Relaxed);
+        } else {
+            self.budget.used.fetch_sub(self.bytes - bytes, Ordering::Relaxed);
+        }
+        self.bytes = bytes;
+    }
+
     /// Refuses if `more` bytes would not fit, in the name of `what`.
     pub fn check(&self, what: &str, more: u64) -> Result<()> {
         self.budget.check(what, more)

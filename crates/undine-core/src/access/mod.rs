@@ -37,6 +37,7 @@ mod claims;
 mod halo;
 mod particles;
 mod scatter;
+mod surroundings;
 mod tile;
 mod voxels;
 

@@ -2,6 +2,7 @@
 
 use super::claims::{Access, Viewed, slots_of};
 use super::halo::Refresh;
+use super::surroundings::Surroundings;
 use crate::channel::{ChannelMut, ChannelRef, Handle};
 use crate::domain::{NONE, Slot, SlotMap, Topology, direction};
 use crate::element::Element;
@@ -45,21 +46,15 @@ impl ParticleSystem {
 }
 
 /// A channel claimed for reading, and where the slots visited are in it.
-pub struct ReadClaim<'c, T> {
+pub struct OwnClaim<'c, T> {
     column: ChannelRef<'c, Particles, T>,
     slots: SlotMap,
-    topology: &'c Topology,
 }
 
-fn claim_read<'c, T: Element>(
-    particles: &'c ParticleSystem,
-    handle: Handle<T>,
-    task: &'static str,
-    over: &Topology,
-) -> Result<ReadClaim<'c, T>> {
-    let topology = particles.topology();
-    let slots = slots_of(task, over, topology, particles.label(), false)?;
-    Ok(ReadClaim { column: particles.channels().read(handle, task)?, slots, topology })
+/// A channel claimed for reading, and which of its Buckets lie around the slots visited.
+pub struct AroundClaim<'c, T> {
+    column: ChannelRef<'c, Particles, T>,
+    surroundings: Surroundings<'c>,
 }
 
 impl<T: Element> Viewed for ParticlesOwn<'_, T> {
@@ -69,7 +64,7 @@ impl<T: Element> Viewed for ParticlesOwn<'_, T> {
 // SAFETY: views are read-only.
 unsafe impl<T: Element> Access for ParticlesOwn<'_, T> {
     type Claim<'c>
-        = ReadClaim<'c, T>
+        = OwnClaim<'c, T>
     where
         Self: 'c;
 
@@ -77,11 +72,13 @@ unsafe impl<T: Element> Access for ParticlesOwn<'_, T> {
         Ok(())
     }
 
-    fn claim<'c>(&'c self, task: &'static str, over: &Topology) -> Result<ReadClaim<'c, T>> {
-        claim_read(self.particles, self.handle, task, over)
+    fn claim<'c>(&'c self, task: &'static str, over: &Topology) -> Result<OwnClaim<'c, T>> {
+        let particles = self.particles;
+        let slots = slots_of(task, over, particles.topology(), particles.label(), false)?;
+        Ok(OwnClaim { column: particles.channels().read(self.handle, task)?, slots })
     }
 
-    unsafe fn view<'v, 'c: 'v>(claim: &'v ReadClaim<'c, T>, slot: Slot) -> &'v [T]
+    unsafe fn view<'v, 'c: 'v>(claim: &'v OwnClaim<'c, T>, slot: Slot) -> &'v [T]
     where
         Self: 'c,
     {
@@ -96,7 +93,7 @@ impl<T: Element> Viewed for ParticlesAround<'_, T> {
 // SAFETY: views are read-only.
 unsafe impl<T: Element> Access for ParticlesAround<'_, T> {
     type Claim<'c>
-        = ReadClaim<'c, T>
+        = AroundClaim<'c, T>
     where
         Self: 'c;
 
@@ -109,22 +106,21 @@ unsafe impl<T: Element> Access for ParticlesAround<'_, T> {
         Ok(())
     }
 
-    fn claim<'c>(&'c self, task: &'static str, over: &Topology) -> Result<ReadClaim<'c, T>> {
-        claim_read(self.particles, self.handle, task, over)
+    fn claim<'c>(&'c self, task: &'static str, over: &Topology) -> Result<AroundClaim<'c, T>> {
+        let particles = self.particles;
+        let column = particles.channels().read(self.handle, task)?;
+        let surroundings = Surroundings::new(task, over, particles.topology(), particles.label())?;
+        Ok(AroundClaim { column, surroundings })
     }
 
     unsafe fn view<'v, 'c: 'v>(
-        claim: &'v ReadClaim<'c, T>,
+        claim: &'v AroundClaim<'c, T>,
         slot: Slot,
     ) -> ParticleNeighbourhood<'v, T>
     where
         Self: 'c,
     {
-        const NOWHERE: &[Slot; 27] = &[NONE; 27];
-        let slot = claim.slots.get(slot);
-        let local = slot != NONE && (slot as usize) < claim.topology.local();
-        let neighbours = if local { claim.topology.neighbours(slot) } else { NOWHERE };
-        ParticleNeighbourhood { column: &claim.column, neighbours }
+        ParticleNeighbourhood { column: &claim.column, neighbours: claim.surroundings.of(slot) }
     }
 }
 

@@ -65,7 +65,8 @@ pub struct ScatterClaim<'c, T> {
     column: ChannelMut<'c, Voxels, T>,
 }
 
-// SAFETY: rows of a tile lie within the padding, which `claim` bounds to half a Bucket in all.
+// SAFETY: rows of a tile lie within the padding. Its two sides together are at most a Bucket, so that
+// the tiles of two Buckets with one between them do not meet in that one.
 unsafe impl<T: Element> Scatter for Accumulate<'_, T> {
     type Claim<'c>
         = ScatterClaim<'c, T>
@@ -89,6 +90,18 @@ unsafe impl<T: Element> Scatter for Accumulate<'_, T> {
                 ),
             });
         }
+        // A mask has fewer words than voxels.
+        if column.chunk_len() != resolution.voxels() {
+            return Err(CoreError::BadAccess {
+                task,
+                why: format!(
+                    "it accumulates into a channel of {} with {} elements in a Bucket, but tiles need one for each of {} voxels",
+                    self.volume.label(),
+                    column.chunk_len(),
+                    resolution.voxels()
+                ),
+            });
+        }
         // Copies collect only what this process adds; the owner adds it to what is there.
         for slot in topology.local()..topology.stored() {
             column.chunk_mut(slot as Slot).fill(T::zeroed());
@@ -102,13 +115,19 @@ unsafe impl<T: Element> Scatter for Accumulate<'_, T> {
     }
 
     unsafe fn add(claim: &ScatterClaim<'_, T>, slot: Slot, tile: &mut Tile<T>) {
+        // A kernel has its tile in full and could put another one in its place.
+        assert!(
+            tile.fits(claim.resolution, claim.pad),
+            "a kernel exchanged its tile for one of another shape"
+        );
         let neighbours = claim.topology.neighbours(claim.slots.get(slot));
         let chunk = |x, y, z| match neighbours[direction(x, y, z)] {
             NONE => None,
             to => Some(claim.base.chunk(to)),
         };
-        // SAFETY: the addresses are of whole chunks; by the caller's promise and the bound on the
-        // padding nobody else touches the voxels around this slot now.
+        // SAFETY: the tile has the resolution of the channel, and the addresses are of whole chunks
+        // with all its voxels; by the caller's promise and the bound on the padding nobody else
+        // touches the voxels around this slot now.
         unsafe { tile.add_to(claim.resolution, chunk) };
     }
 

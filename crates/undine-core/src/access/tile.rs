@@ -89,6 +89,11 @@ impl<T: Element> Tile<T> {
         ((x + low) as usize * self.width + (y + low) as usize) * self.row + (z + low) as usize
     }
 
+    /// Whether the tile is one for this resolution with this padding.
+    pub(super) fn fits(&self, resolution: Resolution, pad: Pad) -> bool {
+        self.edge == resolution.edge() && self.pad == pad
+    }
+
     /// Fills the tile from the chunks of a Bucket and its neighbours, given by offset.
     pub(super) fn load<'c>(
         &mut self,

@@ -2,6 +2,7 @@
 
 use super::claims::{Access, Viewed, slots_of};
 use super::halo::{Refresh, refresh_voxels};
+use super::surroundings::Surroundings;
 use super::tile::{Pad, Tile};
 use crate::channel::{ChannelMut, ChannelRef, Handle};
 use crate::domain::{NONE, Slot, SlotMap, Topology, direction};
@@ -47,10 +48,15 @@ impl DiscreteVolume {
 }
 
 /// A channel claimed for reading, and where the slots visited are in it.
-pub struct ReadClaim<'c, T> {
+pub struct OwnClaim<'c, T> {
     column: ChannelRef<'c, Voxels, T>,
     slots: SlotMap,
-    topology: &'c Topology,
+}
+
+/// A channel claimed for reading, and which of its Buckets lie around the slots visited.
+pub struct AroundClaim<'c, T> {
+    column: ChannelRef<'c, Voxels, T>,
+    surroundings: Surroundings<'c>,
     radius: u8,
 }
 
@@ -76,7 +82,7 @@ impl<T: Element> Viewed for VoxelsOwn<'_, T> {
 // SAFETY: views are read-only.
 unsafe impl<T: Element> Access for VoxelsOwn<'_, T> {
     type Claim<'c>
-        = ReadClaim<'c, T>
+        = OwnClaim<'c, T>
     where
         Self: 'c;
 
@@ -84,18 +90,12 @@ unsafe impl<T: Element> Access for VoxelsOwn<'_, T> {
         Ok(())
     }
 
-    fn claim<'c>(&'c self, task: &'static str, over: &Topology) -> Result<ReadClaim<'c, T>> {
-        let topology = self.volume.topology();
-        let slots = slots_of(task, over, topology, self.volume.label(), false)?;
-        Ok(ReadClaim {
-            column: self.volume.channels().read(self.handle, task)?,
-            slots,
-            topology,
-            radius: 0,
-        })
+    fn claim<'c>(&'c self, task: &'static str, over: &Topology) -> Result<OwnClaim<'c, T>> {
+        let slots = slots_of(task, over, self.volume.topology(), self.volume.label(), false)?;
+        Ok(OwnClaim { column: self.volume.channels().read(self.handle, task)?, slots })
     }
 
-    unsafe fn view<'v, 'c: 'v>(claim: &'v ReadClaim<'c, T>, slot: Slot) -> &'v [T]
+    unsafe fn view<'v, 'c: 'v>(claim: &'v OwnClaim<'c, T>, slot: Slot) -> &'v [T]
     where
         Self: 'c,
     {
@@ -110,7 +110,7 @@ impl<T: Element> Viewed for VoxelsAround<'_, T> {
 // SAFETY: views are read-only.
 unsafe impl<T: Element> Access for VoxelsAround<'_, T> {
     type Claim<'c>
-        = ReadClaim<'c, T>
+        = AroundClaim<'c, T>
     where
         Self: 'c;
 
@@ -125,23 +125,26 @@ unsafe impl<T: Element> Access for VoxelsAround<'_, T> {
         Ok(())
     }
 
-    fn claim<'c>(&'c self, task: &'static str, over: &Topology) -> Result<ReadClaim<'c, T>> {
-        let topology = self.volume.topology();
-        let slots = slots_of(task, over, topology, self.volume.label(), false)?;
-        let column = self.volume.channels().read(self.handle, task)?;
+    fn claim<'c>(&'c self, task: &'static str, over: &Topology) -> Result<AroundClaim<'c, T>> {
+        let volume = self.volume;
+        let column = volume.channels().read(self.handle, task)?;
         self.check_radius(task, column.shape().resolution.edge())?;
-        Ok(ReadClaim { column, slots, topology, radius: self.radius })
+        let surroundings = Surroundings::new(task, over, volume.topology(), volume.label())?;
+        Ok(AroundClaim { column, surroundings, radius: self.radius })
     }
 
-    unsafe fn view<'v, 'c: 'v>(claim: &'v ReadClaim<'c, T>, slot: Slot) -> VoxelNeighbourhood<'v, T>
+    unsafe fn view<'v, 'c: 'v>(
+        claim: &'v AroundClaim<'c, T>,
+        slot: Slot,
+    ) -> VoxelNeighbourhood<'v, T>
     where
         Self: 'c,
     {
-        const NOWHERE: &[Slot; 27] = &[NONE; 27];
-        let slot = claim.slots.get(slot);
-        let local = slot != NONE && (slot as usize) < claim.topology.local();
-        let neighbours = if local { claim.topology.neighbours(slot) } else { NOWHERE };
-        VoxelNeighbourhood { column: &claim.column, neighbours, radius: i32::from(claim.radius) }
+        VoxelNeighbourhood {
+            column: &claim.column,
+            neighbours: claim.surroundings.of(slot),
+            radius: i32::from(claim.radius),
+        }
     }
 }
 

@@ -100,8 +100,8 @@ pub trait ErasedFlat: ErasedColumn {
     /// Adds the elements of `other` at the end. Fails if it holds another type.
     fn append_from(&mut self, other: &dyn ErasedFlat) -> Result<()>;
 
-    /// Divides each element by its number of shares.
-    fn divide(&mut self, shares: &[u32]);
+    /// Replaces each element by one of its shares: of how many, and which.
+    fn divide(&mut self, shares: &[(u32, u32)]);
 
     /// The elements as they lie in memory.
     fn bytes(&self) -> &[u8];
@@ -148,9 +148,9 @@ impl<T: Element> ErasedFlat for FlatColumn<T> {
         Ok(())
     }
 
-    fn divide(&mut self, shares: &[u32]) {
-        for (value, &shares) in self.values.iter_mut().zip(shares) {
-            *value = value.share(shares);
+    fn divide(&mut self, shares: &[(u32, u32)]) {
+        for (value, &(n, part)) in self.values.iter_mut().zip(shares) {
+            *value = value.share(n, part);
         }
     }
 

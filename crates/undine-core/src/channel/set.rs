@@ -8,7 +8,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
 /// How a store lays a channel out in memory.
 pub trait Layout: 'static {
@@ -60,9 +60,24 @@ struct Channel<L: Layout> {
     info: ChannelInfo,
     /// Whether the copies of other processes' Buckets are as new as their originals.
     halo_fresh: AtomicBool,
-    /// Who claimed the column last, for the message when somebody else wants it.
-    holder: Mutex<&'static str>,
+    /// Who uses the column, for the message when somebody else wants it.
+    users: Mutex<Users>,
     column: RwLock<Box<L::Erased>>,
+}
+
+/// Who uses a column.
+#[derive(Default)]
+struct Users {
+    /// Those who have claimed it now, in order.
+    now: Vec<&'static str>,
+    /// Who claimed it for writing last.
+    writer: &'static str,
+}
+
+/// A name among the users of a column, for as long as it has a claim.
+struct Signature<'a> {
+    users: &'a Mutex<Users>,
+    task: &'static str,
 }
 
 impl<L: Layout> ChannelSet<L> {
@@ -92,7 +107,7 @@ impl<L: Layout> ChannelSet<L> {
         let channel = Channel {
             info: spec.info.clone(),
             halo_fresh: AtomicBool::new(false),
-            holder: Mutex::new("nobody"),
+            users: Mutex::default(),
             column: RwLock::new(L::erase(column)),
         };
         let index = match self.slots.iter().position(|slot| slot.channel.is_none()) {
@@ -166,37 +181,32 @@ impl<L: Layout> ChannelSet<L> {
         Ok(before.iter().filter(|slot| slot.channel.is_some()).count())
     }
 
-    /// Claims a channel for reading, in the name of `task`.
+    /// Claims a channel for reading, in the name of `task`. Refused while somebody writes it, and once
+    /// somebody has panicked while writing it.
     pub fn read<T: Element>(
         &self,
         handle: Handle<T>,
         task: &'static str,
     ) -> Result<ChannelRef<'_, L, T>> {
         let channel = self.channel(handle)?;
-        match channel.column.try_read() {
-            Ok(guard) => {
-                channel.note_holder(task);
-                Ok(ChannelRef { guard, element: PhantomData })
-            }
-            Err(_) => Err(self.busy(channel, "read", task)),
-        }
+        let guard = self.claim_read(channel, task)?;
+        Ok(ChannelRef { guard, _signature: channel.sign(task), element: PhantomData })
     }
 
     /// Claims a channel for writing, in the name of `task`. Copies on other processes become stale.
+    /// Refused while somebody uses it, and once somebody has panicked while writing it.
     pub fn write<T: Element>(
         &self,
         handle: Handle<T>,
         task: &'static str,
     ) -> Result<ChannelMut<'_, L, T>> {
         let channel = self.channel(handle)?;
-        match channel.column.try_write() {
-            Ok(guard) => {
-                channel.note_holder(task);
-                channel.halo_fresh.store(false, Ordering::Relaxed);
-                Ok(ChannelMut { guard, element: PhantomData })
-            }
-            Err(_) => Err(self.busy(channel, "written", task)),
-        }
+        let guard =
+            channel.column.try_write().map_err(|e| self.refused(channel, "written", task, &e))?;
+        let signature = channel.sign(task);
+        channel.users().writer = task;
+        channel.halo_fresh.store(false, Ordering::Relaxed);
+        Ok(ChannelMut { guard, _signature: signature, element: PhantomData })
     }
 
     /// The column behind a handle, for an owner who needs no claim.
@@ -227,7 +237,8 @@ impl<L: Layout> ChannelSet<L> {
         mut visit: impl FnMut(&ChannelInfo, &L::Erased),
     ) -> Result<()> {
         for channel in self.slots.iter().filter_map(|slot| slot.channel.as_ref()) {
-            let guard = channel.column.try_read().map_err(|_| self.busy(channel, "read", task))?;
+            let guard = self.claim_read(channel, task)?;
+            let _signature = channel.sign(task);
             visit(&channel.info, &guard);
         }
         Ok(())
@@ -271,20 +282,54 @@ impl<L: Layout> ChannelSet<L> {
         CoreError::WrongType { store: self.label.clone(), channel: name.to_owned(), found, wanted }
     }
 
-    fn busy(&self, channel: &Channel<L>, wanted: &'static str, task: &'static str) -> CoreError {
-        CoreError::ChannelBusy {
-            store: self.label.clone(),
-            channel: channel.info.name.clone(),
-            wanted,
-            task,
-            holder: *channel.holder.lock().unwrap_or_else(|poisoned| poisoned.into_inner()),
+    fn claim_read<'a>(
+        &self,
+        channel: &'a Channel<L>,
+        task: &'static str,
+    ) -> Result<RwLockReadGuard<'a, Box<L::Erased>>> {
+        channel.column.try_read().map_err(|error| self.refused(channel, "read", task, &error))
+    }
+
+    /// Why a claim was refused: somebody has the column, or its last writer panicked.
+    fn refused<G>(
+        &self,
+        channel: &Channel<L>,
+        wanted: &'static str,
+        task: &'static str,
+        error: &TryLockError<G>,
+    ) -> CoreError {
+        let (store, channel_name) = (self.label.clone(), channel.info.name.clone());
+        let users = channel.users();
+        match error {
+            TryLockError::Poisoned(_) => {
+                CoreError::HalfWritten { store, channel: channel_name, task: users.writer }
+            }
+            TryLockError::WouldBlock => {
+                // Whoever had it may have gone in between.
+                let holder = users.now.first().copied().unwrap_or("another thread");
+                CoreError::ChannelBusy { store, channel: channel_name, wanted, task, holder }
+            }
         }
     }
 }
 
 impl<L: Layout> Channel<L> {
-    fn note_holder(&self, task: &'static str) {
-        *self.holder.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = task;
+    fn users(&self) -> MutexGuard<'_, Users> {
+        self.users.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn sign(&self, task: &'static str) -> Signature<'_> {
+        self.users().now.push(task);
+        Signature { users: &self.users, task }
+    }
+}
+
+impl Drop for Signature<'_> {
+    fn drop(&mut self) {
+        let mut users = self.users.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(at) = users.now.iter().position(|&task| task == self.task) {
+            users.now.remove(at);
+        }
     }
 }
 
@@ -300,12 +345,14 @@ impl<L: Layout> fmt::Debug for ChannelSet<L> {
 /// A channel claimed for reading.
 pub struct ChannelRef<'a, L: Layout, T> {
     guard: RwLockReadGuard<'a, Box<L::Erased>>,
+    _signature: Signature<'a>,
     element: PhantomData<T>,
 }
 
 /// A channel claimed for writing.
 pub struct ChannelMut<'a, L: Layout, T> {
     guard: RwLockWriteGuard<'a, Box<L::Erased>>,
+    _signature: Signature<'a>,
     element: PhantomData<T>,
 }
 

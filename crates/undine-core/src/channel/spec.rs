@@ -84,6 +84,18 @@ impl<T: Element> ChannelSpec<T> {
                 wanted: "Keep, Sum, Min or Max, because integers have no mean",
             });
         }
+        let rotation = matches!(T::TYPE, ElementType::Quat | ElementType::DQuat);
+        if rotation && !matches!(self.info.combine, Combine::Keep | Combine::Mean) {
+            return Err(CoreError::BadValue {
+                what: format!(
+                    "the way in which channel `{}` of {} combines",
+                    self.info.name,
+                    T::TYPE
+                ),
+                found: format!("{:?}", self.info.combine),
+                wanted: "Keep or Mean, because rotations have neither sum nor order",
+            });
+        }
         Ok(())
     }
 }

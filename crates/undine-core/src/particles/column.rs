@@ -112,8 +112,10 @@ pub trait ErasedParticles: ErasedColumn {
     fn replace_chunk(&mut self, slot: Slot, bytes: &[u8]);
     /// Replaces the value at the first place of each group by what the group's values combine to.
     fn combine(&mut self, combine: Combine, groups: &[Vec<Vec<u32>>], masses: Option<&[Vec<f64>]>);
-    /// Divides the values at these places, by slot: the share of each of `n` parts.
+    /// Divides the values at these places, by slot: what stays is the first share of `n`.
     fn divide(&mut self, parts: &[Vec<(u32, u32)>]);
+    /// Gives back the memory of chunks that have far too much.
+    fn trim(&mut self);
     /// The first particle of a slot whose value is NaN or infinite.
     fn first_not_finite(&self, slot: Slot) -> Option<usize>;
     /// Bytes of one element.
@@ -208,9 +210,13 @@ impl<T: Element> ErasedParticles for ParticleColumn<T> {
     fn divide(&mut self, parts: &[Vec<(u32, u32)>]) {
         self.chunks.par_iter_mut().zip(parts).for_each(|(chunk, parts)| {
             for &(place, n) in parts {
-                chunk[place as usize] = chunk[place as usize].share(n);
+                chunk[place as usize] = chunk[place as usize].share(n, 0);
             }
         });
+    }
+
+    fn trim(&mut self) {
+        self.chunks.par_iter_mut().for_each(|chunk| make_room(chunk, 0));
     }
 
     fn first_not_finite(&self, slot: Slot) -> Option<usize> {
@@ -256,8 +262,13 @@ pub(super) fn close_gaps<T: Copy>(chunk: &mut Vec<T>, places: &[u32]) {
 fn make_room<T>(chunk: &mut Vec<T>, more: usize) {
     let wanted = chunk.len() + more;
     if wanted > chunk.capacity() {
-        chunk.reserve_exact(more + wanted / 32);
-    } else if chunk.capacity() > wanted + wanted / 8 + 16 {
-        chunk.shrink_to(wanted + wanted / 32);
+        chunk.reserve_exact(more + slack(wanted));
+    } else if chunk.capacity() > wanted + wanted / 16 + 16 {
+        chunk.shrink_to(wanted + slack(wanted));
     }
+}
+
+/// How many elements a chunk of `len` has room for beyond them after it grew.
+pub(super) fn slack(len: usize) -> usize {
+    len / 32
 }

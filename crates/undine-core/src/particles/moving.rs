@@ -6,7 +6,7 @@
 //! not on threads, nor on which process they came from.
 
 use super::batch::Batch;
-use super::column::{Arrival, Arrivals, Departures, ErasedParticles};
+use super::column::{Arrival, Arrivals, Departures, ErasedParticles, slack};
 use super::store::ParticleSystem;
 use crate::channel::{ErasedFlat, FlatColumn};
 use crate::domain::{Bucket, BucketKey, BucketSet, GridDomain, NONE, Slot, SlotMap, direction};
@@ -75,14 +75,17 @@ impl ParticleSystem {
         let left: Vec<_> =
             self.channels.columns_mut().map(|(_, column)| column.depart(&departures)).collect();
         self.travel(domain, &left, Vec::new(), goals)?;
-        self.drop_empty_buckets(domain)
+        self.drop_empty_buckets(domain)?;
+        self.account();
+        Ok(())
     }
 
     /// Adds the particles of a batch, wherever they are; they get the next free ids, in order of rank
     /// and then of the batch. Collective. Returns the ids of this process's batch.
     pub fn append(&mut self, domain: &GridDomain, mut batch: Batch) -> Result<Range<u64>> {
         let owners = domain.check_owners(self.label(), &self.topology);
-        domain.processes().all_agree(owners.and_then(|()| self.check_batch(&mut batch)))?;
+        let wanted =
+            domain.processes().all_agree(owners.and_then(|()| self.check_batch(&mut batch)))?;
 
         // Ids in order of rank.
         let counts = domain.processes().all_gather(&(batch.len() as u64).to_le_bytes())?;
@@ -91,7 +94,6 @@ impl ParticleSystem {
             .map(|bytes| u64::from_le_bytes(std::array::from_fn(|n| bytes[n])))
             .collect();
         let first = self.next_id + counts[..domain.processes().rank()].iter().sum::<u64>();
-        self.next_id += counts.iter().sum::<u64>();
         let ids = first..first + batch.len() as u64;
         let id_column = self.channels.ordinal(self.id)?;
         if let Some(column) =
@@ -100,9 +102,8 @@ impl ParticleSystem {
             column.iter_mut().zip(ids.clone()).for_each(|(id, next)| *id = next);
         }
 
-        let wanted =
-            BucketSet::from_keys(batch.buckets.par_iter().map(|bucket| bucket.key()).collect());
         self.make_buckets(domain, &self.topology.all().union(&wanted), Vec::new())?;
+        self.next_id += counts.iter().sum::<u64>();
         let outside = self.topology.stored() as Slot;
         let goal = |(place, &to): (usize, &Bucket)| Goal {
             to,
@@ -111,31 +112,69 @@ impl ParticleSystem {
         };
         let goals: Vec<Goal> = batch.buckets.par_iter().enumerate().map(goal).collect();
         self.travel(domain, &[], batch.columns, goals)?;
-        self.account()?;
+        self.account();
         Ok(ids)
     }
 
-    /// Checks a batch before anything changes, and brings offsets that left their Bucket home.
-    fn check_batch(&self, batch: &mut Batch) -> Result<()> {
-        if batch.store != self.channels.id() || batch.columns.len() != self.channels.infos().count()
-        {
-            return Err(CoreError::StaleHandle { store: self.label().to_owned() });
+    /// Checks a batch before anything changes, and brings offsets that left their Bucket home. Returns
+    /// the Buckets that the particles go to.
+    fn check_batch(&self, batch: &mut Batch) -> Result<BucketSet> {
+        let mut columns = batch.names.iter().zip(&batch.columns);
+        let mut infos = self.channels.infos();
+        let same_channels = batch.names.len() == self.channels.infos().count()
+            && infos.all(|info| {
+                columns.next().is_some_and(|(name, column)| {
+                    info.name == *name && info.element == column.element_type()
+                })
+            });
+        if batch.store != self.channels.id() || !same_channels {
+            return Err(CoreError::BadValue {
+                what: format!("a batch for {}", self.label()),
+                found: match batch.store == self.channels.id() {
+                    true => "older than a change of the channels".into(),
+                    false => format!("made by {}", batch.label),
+                },
+                wanted: "made by this Particle System, with the channels that it has now",
+            });
         }
-        let per_particle: usize = self.channels.infos().map(|info| info.element.bytes()).sum();
-        let what = format!("{} new particles of {}", batch.len(), self.label());
-        self.reservation.check(&what, (batch.len() * per_particle) as u64)?;
-        let size = self.topology.frame().bucket_size(0) as f32;
+        let size = self.topology.frame().bucket_size(0);
+        let label = self.label();
         let mut buckets = std::mem::take(&mut batch.buckets);
         for (n, (bucket, offset)) in buckets.iter_mut().zip(batch.offsets_mut()).enumerate() {
             if let Some((to, inside)) =
-                leave(*bucket, *offset, size, || format!("new particle {n}"))?
+                leave(*bucket, *offset, size, || format!("new particle {n} of {label}"))?
             {
                 *bucket = to;
                 *offset = inside;
             }
         }
         batch.buckets = buckets;
-        Ok(())
+        let mut keys: Vec<_> = batch.buckets.par_iter().map(|bucket| bucket.key()).collect();
+        keys.par_sort_unstable();
+        let what = format!("{} new particles of {label}", batch.len());
+        self.reservation.check(&what, self.growth(&keys)?)?;
+        Ok(BucketSet::from_keys(keys))
+    }
+
+    /// The most bytes by which channels grow if particles come to these Buckets, sorted, one for each:
+    /// the particles, the slack of the chunks that they join, and the chunks of new Buckets.
+    fn growth(&self, coming: &[BucketKey]) -> Result<u64> {
+        let ids = self.channels.read(self.id, "append")?;
+        let (mut elements, mut chunks) = (0, 0);
+        for group in coming.chunk_by(|a, b| a == b) {
+            let slot = self.topology.slot(group[0].bucket());
+            chunks += usize::from(slot.is_none());
+            let there = slot.map_or(0, |slot| ids.chunk(slot).len());
+            elements += group.len() + slack(there + group.len());
+        }
+        let channels = self.channels.infos().count();
+        let chunks = chunks * channels * size_of::<Vec<u64>>();
+        Ok((elements * self.particle_bytes() + chunks) as u64)
+    }
+
+    /// Bytes of one particle in all channels.
+    pub(super) fn particle_bytes(&self) -> usize {
+        self.channels.infos().map(|info| info.element.bytes()).sum()
     }
 
     /// Follows the owners of a Domain that was repartitioned: Buckets move with all their particles.
@@ -153,22 +192,24 @@ impl ParticleSystem {
         migrate::unpack(&arrived, &new, count, |column, slot, bytes| {
             columns[column].replace_chunk(slot, bytes);
         })?;
-        self.account()
+        self.account();
+        Ok(())
     }
 
     /// Who has left its Bucket, by local slot.
     fn find_steps(&self) -> Result<Vec<Vec<Step>>> {
         let positions = self.channels.read(self.position, "rebucketize")?;
         let ids = self.channels.read(self.id, "rebucketize")?;
-        let size = self.topology.frame().bucket_size(0) as f32;
-        (0..self.topology.local() as Slot)
+        let size = self.topology.frame().bucket_size(0);
+        let far_side = Vec3::splat(size as f32);
+        let steps: Vec<Result<Vec<Step>>> = (0..self.topology.local() as Slot)
             .into_par_iter()
             .map(|slot| {
                 let bucket = self.topology.bucket(slot);
                 let neighbours = self.topology.neighbours(slot);
                 let mut steps = Vec::new();
                 for (place, &offset) in positions.chunk(slot).iter().enumerate() {
-                    let inside = offset.cmpge(Vec3::ZERO) & offset.cmplt(Vec3::splat(size));
+                    let inside = offset.cmpge(Vec3::ZERO) & offset.cmplt(far_side);
                     if inside.all() {
                         continue;
                     }
@@ -185,7 +226,9 @@ impl ParticleSystem {
                 }
                 Ok(steps)
             })
-            .collect()
+            .collect();
+        // One after the other, so that of several bad particles always the same one is named.
+        steps.into_iter().collect()
     }
 
     /// Makes the wanted Buckets on every process, and gives steps their new slots.
@@ -319,8 +362,12 @@ impl ParticleSystem {
             total += u64::from_le_bytes(std::array::from_fn(|n| bytes[n]));
         }
         if total * 4 < self.topology.all().len() as u64 * 3 {
-            let topology = domain.subset(&BucketSet::from_keys(full))?;
-            self.relayout(&topology);
+            // Everybody is home already: if the smaller tables do not fit beside the old ones, the
+            // empty Buckets just stay.
+            let smaller = domain.subset(&BucketSet::from_keys(full));
+            if let Ok(topology) = domain.processes().all_agree(smaller) {
+                self.relayout(&topology);
+            }
         }
         Ok(())
     }
@@ -339,10 +386,10 @@ struct Goal {
 fn leave(
     bucket: Bucket,
     offset: Vec3,
-    size: f32,
+    size: f64,
     who: impl Fn() -> String,
 ) -> Result<Option<(Bucket, Vec3)>> {
-    let inside = offset.cmpge(Vec3::ZERO) & offset.cmplt(Vec3::splat(size));
+    let inside = offset.cmpge(Vec3::ZERO) & offset.cmplt(Vec3::splat(size as f32));
     if inside.all() {
         return Ok(None);
     }
@@ -365,18 +412,13 @@ fn leave(
 }
 
 /// How many Buckets a coordinate is away, and its offset in that Bucket: in `0 .. size`, after rounding.
-fn wrap(offset: f32, size: f32) -> (i64, f32) {
-    let mut step = (offset / size).floor();
-    let mut rest = offset - step * size;
-    if rest < 0.0 {
-        step -= 1.0;
-        rest += size;
-    }
-    if rest >= size {
-        step += 1.0;
-        rest = 0.0;
-    }
-    (step as i64, rest)
+///
+/// In `f64`, because a Bucket's size as `f32` is off by a rounding, which many Buckets would add up.
+fn wrap(offset: f32, size: f64) -> (i64, f32) {
+    let step = (f64::from(offset) / size).floor();
+    // The quotient may have been rounded to the wrong side of a border.
+    let rest = (f64::from(offset) - step * size).max(0.0) as f32;
+    if rest >= size as f32 { (step as i64 + 1, 0.0) } else { (step as i64, rest) }
 }
 
 /// Arrivals by slot, in the order of the goals.
@@ -455,17 +497,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn wrapping_lands_inside_and_keeps_the_place(offset in -100.0..100.0_f32, size in 0.01..3.0_f32) {
+        fn wrapping_lands_inside_and_keeps_the_place(offset in -1e4..1e4_f32, size in 0.01..3.0_f64) {
             let (step, rest) = wrap(offset, size);
-            prop_assert!((0.0..size).contains(&rest));
-            let back = step as f64 * f64::from(size) + f64::from(rest);
-            prop_assert!((back - f64::from(offset)).abs() <= 1e-5 * f64::from(offset.abs().max(size)));
+            prop_assert!((0.0..size as f32).contains(&rest));
+            let back = step as f64 * size + f64::from(rest);
+            prop_assert!((back - f64::from(offset)).abs() <= 0.5 * f64::from(f32::EPSILON) * size);
         }
     }
 
     #[test]
     fn a_hair_below_zero_stays_in_its_bucket_at_zero() {
         assert_eq!(wrap(-1e-12, 0.8), (0, 0.0));
-        assert_eq!(wrap(0.8, 0.8), (1, 0.0));
+        assert_eq!(wrap(0.75, 0.75), (1, 0.0));
+        assert_eq!(wrap(-0.75, 0.75), (-1, 0.0));
     }
 }

@@ -8,7 +8,7 @@ use super::column::Departures;
 use super::store::ParticleSystem;
 use crate::access::Accessor;
 use crate::channel::{Combine, Handle};
-use crate::domain::{GridDomain, Slot};
+use crate::domain::{GridDomain, Slot, SlotMap};
 use crate::element::Element;
 use crate::error::{CoreError, Result};
 use std::sync::OnceLock;
@@ -31,9 +31,10 @@ impl ParticleSystem {
         departures.resize(self.topology.stored(), Departures::default());
         for (_, column) in self.channels.columns_mut() {
             column.depart(&departures);
+            column.trim();
         }
         self.halo_counts = OnceLock::new();
-        self.account()?;
+        self.account();
         Ok(places.iter().map(Vec::len).sum())
     }
 
@@ -111,13 +112,21 @@ impl ParticleSystem {
             Ok(batch)
         });
         let batch = domain.processes().all_agree(made)?;
+        let (count, old) = (batch.len(), self.topology.clone());
+        self.append(domain, batch)?;
+
+        // What was split has its old place still, because the new ones came behind it; its slot is
+        // another if they needed new Buckets.
+        let to_new = SlotMap::between(&old, &self.topology);
+        let mut divided = vec![Vec::new(); self.topology.stored()];
+        for (slot, parts) in parts.iter().enumerate() {
+            divided[to_new.get(slot as Slot) as usize] = parts.clone();
+        }
         for (info, column) in self.channels.columns_mut() {
             if info.combine == Combine::Sum {
-                column.divide(parts);
+                column.divide(&divided);
             }
         }
-        let count = batch.len();
-        self.append(domain, batch)?;
         Ok(count)
     }
 
@@ -133,6 +142,21 @@ impl ParticleSystem {
                 wanted: "at least 1; delete it to have none",
             });
         }
+        let twice = |parts: &Vec<(u32, u32)>| {
+            let mut places: Vec<u32> = parts.iter().map(|part| part.0).collect();
+            places.sort_unstable();
+            places.windows(2).any(|pair| pair[0] == pair[1])
+        };
+        if parts.iter().any(twice) {
+            return Err(CoreError::BadValue {
+                what: format!("a particle of {} to be split", self.label()),
+                found: "named twice".into(),
+                wanted: "named once, with the number of its parts",
+            });
+        }
+        let made: u64 = parts.iter().flatten().map(|&(_, n)| u64::from(n) - 1).sum();
+        let what = format!("{made} new particles of {}", self.label());
+        self.reservation.check(&what, made.saturating_mul(self.particle_bytes() as u64))?;
         let mut copies: Vec<(Slot, u32)> = Vec::new();
         for (slot, parts) in parts.iter().enumerate() {
             for &(place, n) in parts {
@@ -145,7 +169,8 @@ impl ParticleSystem {
             .each_column("split", |_, column| batch.columns.push(column.extract(&copies)))?;
         for (info, column) in self.channels.infos().zip(&mut batch.columns) {
             if info.combine == Combine::Sum {
-                let shares = parts.iter().flatten().flat_map(|&(_, n)| (1..n).map(move |_| n));
+                let shares =
+                    parts.iter().flatten().flat_map(|&(_, n)| (1..n).map(move |part| (n, part)));
                 column.divide(&shares.collect::<Vec<_>>());
             }
         }

@@ -3,8 +3,7 @@
 use super::batch::Batch;
 use super::column::{ErasedParticles, ParticleColumn, Particles};
 use crate::channel::{
-    ChannelInfo, ChannelMut, ChannelRef, ChannelSet, ChannelSpec, Combine, ErasedColumn,
-    ErasedFlat, Handle,
+    ChannelInfo, ChannelMut, ChannelRef, ChannelSet, ChannelSpec, Combine, ErasedFlat, Handle,
 };
 use crate::domain::{Bucket, BucketSet, GridDomain, NONE, SlotMap, Topology};
 use crate::element::Element;
@@ -102,12 +101,15 @@ impl ParticleSystem {
         self.channels.check_new(spec)?;
         let column = {
             let ids = self.channels.read(self.id, "adding a channel")?;
+            let elements = ids.chunks.iter().map(Vec::len).sum::<usize>() * size_of::<T>();
+            let chunks = ids.chunks.len() * size_of::<Vec<T>>();
+            let what = format!("channel `{}` of {}", spec.info.name, self.label());
+            self.reservation.check(&what, (elements + chunks) as u64)?;
             ParticleColumn::new(spec.default, ids.chunks.iter().map(Vec::len))
         };
-        let what = format!("channel `{}` of {}", spec.info.name, self.label());
-        let bytes = self.reservation.bytes() + column.allocated_bytes() as u64;
-        self.reservation.resize(&what, bytes)?;
-        self.channels.add(spec, column)
+        let handle = self.channels.add(spec, column)?;
+        self.account();
+        Ok(handle)
     }
 
     /// Removes a channel; its handles are stale from now on. `position` and `id` stay.
@@ -120,7 +122,8 @@ impl ParticleSystem {
             });
         }
         self.channels.remove(name)?;
-        self.account()
+        self.account();
+        Ok(())
     }
 
     /// The handle of a channel by name.
@@ -220,10 +223,10 @@ impl ParticleSystem {
     }
 
     /// Sets the reservation to what is allocated.
-    pub(super) fn account(&mut self) -> Result<()> {
+    pub(super) fn account(&mut self) {
         let bytes: usize =
             self.channels.columns_mut().map(|(_, column)| column.allocated_bytes()).sum();
-        self.reservation.resize(self.channels.label(), bytes as u64)
+        self.reservation.settle(bytes as u64);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The memory of one channel of a Discrete Volume.
 //!
-//! Chunks of one Bucket each lie in pages of 32, aligned to cache lines. Which chunk a slot has is the
+//! Chunks of one Bucket each lie in pages of eight, aligned to cache lines. Which chunk a slot has is the
 //! same for all channels of a volume, so that Buckets come and go without moving voxels.
 
 use super::shape::VoxelShape;
@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// Chunks in a page.
-const PAGE: usize = 32;
+const PAGE: usize = 8;
 
 /// The layout of volume channels: a [`VoxelColumn`] each.
 #[derive(Debug)]

@@ -10,13 +10,14 @@ use crate::memory::{MemoryReport, Reservation};
 use crate::migrate;
 use std::sync::Arc;
 
+/// At most one in so many chunks lies idle.
+const IDLE: usize = 128;
+
 /// Voxels in channels, on some of the Buckets of a Grid Domain.
 #[derive(Debug)]
 pub struct DiscreteVolume {
     topology: Arc<Topology>,
     chunks: Arc<Chunks>,
-    /// Chunks that no slot has, ascending.
-    free: Vec<u32>,
     channels: ChannelSet<Voxels>,
     reservation: Reservation,
 }
@@ -33,7 +34,6 @@ impl DiscreteVolume {
         Self {
             topology,
             chunks: Arc::new(Chunks { of: (0..count).collect(), count }),
-            free: Vec::new(),
             channels: ChannelSet::new(label),
             reservation: domain.budget().reserve_nothing(),
         }
@@ -119,7 +119,7 @@ impl DiscreteVolume {
                 wanted: "one of its own Grid Domain",
             });
         }
-        let (change, free) = self.plan(topology);
+        let change = self.plan(topology);
         let mut bytes = 0;
         for (_, column) in self.channels.columns_mut() {
             bytes += pages_for(change.chunks.count as usize) * page_bytes(column.chunk_bytes(), 1);
@@ -130,7 +130,6 @@ impl DiscreteVolume {
         }
         self.topology = topology.clone();
         self.chunks = change.chunks;
-        self.free = free;
         Ok(())
     }
 
@@ -151,8 +150,8 @@ impl DiscreteVolume {
         })
     }
 
-    /// Which chunk each slot of `topology` gets, and which chunks are free then.
-    fn plan(&self, topology: &Topology) -> (Relayout, Vec<u32>) {
+    /// Which chunk each slot of `topology` gets.
+    fn plan(&self, topology: &Topology) -> Relayout {
         let from_old = SlotMap::between(topology, &self.topology);
         let stored = topology.stored();
         let mut of = vec![NONE; stored];
@@ -177,32 +176,22 @@ impl DiscreteVolume {
             });
             fresh.push(*chunk);
         }
-        free.reverse();
 
-        // When more than a sixteenth would lie idle, chunks at the end move into the gaps.
+        // When too many would lie idle, chunks at the end move into the gaps. Fresh ones are never
+        // among them: they took the lowest free chunks, so that every gap lies behind them.
         let mut moves = Vec::new();
-        if free.len() * 16 > count as usize {
+        if free.len() * IDLE > count as usize {
             let used = stored as u32;
-            let mut gaps = free.iter().copied().filter(|&chunk| chunk < used);
-            let was_fresh: std::collections::BTreeSet<u32> = fresh.iter().copied().collect();
-            let mut fresh_moved = std::collections::BTreeMap::new();
+            let mut gaps = free.into_iter().rev().filter(|&chunk| chunk < used);
             for chunk in of.iter_mut().filter(|chunk| **chunk >= used) {
                 if let Some(gap) = gaps.next() {
-                    if was_fresh.contains(chunk) {
-                        fresh_moved.insert(*chunk, gap);
-                    } else {
-                        moves.push((*chunk, gap));
-                    }
+                    moves.push((*chunk, gap));
                     *chunk = gap;
                 }
             }
-            for chunk in &mut fresh {
-                *chunk = fresh_moved.get(chunk).copied().unwrap_or(*chunk);
-            }
             count = used;
-            free.clear();
         }
-        (Relayout { chunks: Arc::new(Chunks { of, count }), fresh, moves }, free)
+        Relayout { chunks: Arc::new(Chunks { of, count }), fresh, moves }
     }
 
     /// Bytes of voxels, and what is spent beyond them; the Topology's tables are the Domain's.
@@ -212,7 +201,7 @@ impl DiscreteVolume {
             let used = column.used_bytes() as u64;
             report += MemoryReport { raw: used, overhead: column.allocated_bytes() as u64 - used };
         })?;
-        report.overhead += (self.chunks.of.capacity() * 4 + self.free.capacity() * 4) as u64;
+        report.overhead += (self.chunks.of.capacity() * size_of::<u32>()) as u64;
         Ok(report)
     }
 

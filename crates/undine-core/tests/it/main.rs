@@ -1,8 +1,13 @@
 //! Integration tests of `undine-core`, one program.
 
+mod access;
+mod channels;
 mod domain;
+mod fixtures;
 mod mesh;
 #[cfg(feature = "mpi")]
 mod mpi;
+mod particles;
 mod sample;
 mod transfer;
+mod volume;
