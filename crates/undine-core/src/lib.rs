@@ -12,6 +12,7 @@ pub mod error;
 pub mod memory;
 pub mod mesh;
 mod migrate;
+pub mod neighbours;
 pub mod particles;
 pub mod process;
 pub mod transfer;

@@ -8,6 +8,7 @@ mod mesh;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod particles;
+mod neighbours;
 mod sample;
 mod transfer;
 mod volume;

@@ -5,6 +5,7 @@
 //! scenario fails by returning an error or by a panic on any process, so plain `assert_eq!` and `?` do.
 
 mod failure;
+mod neighbours;
 mod reduce;
 mod transport;
 
@@ -41,6 +42,7 @@ const SCENARIOS: &[(&str, Scenario)] = &[
     ("sums", reduce::sums),
     ("extremes", reduce::extremes),
     ("agree", reduce::agree),
+    ("neighbours", neighbours::neighbours),
     ("panic", failure::panic),
     ("panic_in_worker", failure::panic_in_worker),
     ("error", failure::error),
