@@ -8,6 +8,7 @@ pub mod hash;
 pub mod list;
 pub mod machine;
 pub mod measure;
+pub mod neighbours;
 pub mod peers;
 pub mod rebucketize;
 pub mod record;

@@ -1,11 +1,16 @@
 //! The table of contents: every benchmark, in the order of `--list`, and how to find one by name.
 
 use crate::harness::Benchmark;
-use crate::{rebucketize, stencil, transfer, triad};
+use crate::{neighbours, rebucketize, stencil, transfer, triad};
 
 /// Every benchmark. To add one, write `src/NAME.rs` and add its line here.
-pub const BENCHMARKS: &[&Benchmark] =
-    &[&triad::BENCHMARK, &stencil::BENCHMARK, &transfer::BENCHMARK, &rebucketize::BENCHMARK];
+pub const BENCHMARKS: &[&Benchmark] = &[
+    &triad::BENCHMARK,
+    &stencil::BENCHMARK,
+    &transfer::BENCHMARK,
+    &rebucketize::BENCHMARK,
+    &neighbours::BENCHMARK,
+];
 
 /// There is no benchmark of that name.
 #[derive(Debug, PartialEq, thiserror::Error)]

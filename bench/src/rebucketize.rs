@@ -86,7 +86,7 @@ impl State {
 }
 
 /// A point in the unit cube from a stable hash.
-fn random_point(n: u64) -> DVec3 {
+pub(crate) fn random_point(n: u64) -> DVec3 {
     let unit = |salt: u64| {
         let mut x = (n + 1)
             .wrapping_mul(0x9E37_79B9_7F4A_7C15)
