@@ -7,8 +7,8 @@ mod fixtures;
 mod mesh;
 #[cfg(feature = "mpi")]
 mod mpi;
-mod particles;
 mod neighbours;
+mod particles;
 mod sample;
 mod transfer;
 mod volume;
