@@ -214,3 +214,80 @@ fn prefetch<T>(address: *const T) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::direction;
+
+    /// The chunks of 27 Buckets, and the voxel at a place relative to the middle one's first.
+    struct Around {
+        chunks: Vec<Vec<f32>>,
+        resolution: Resolution,
+    }
+
+    impl Around {
+        fn new(resolution: Resolution) -> Self {
+            Self { chunks: vec![vec![0.0; resolution.voxels()]; 27], resolution }
+        }
+
+        fn at(&mut self, place: [i32; 3]) -> &mut f32 {
+            let (edge, bits) = (self.resolution.edge() as i32, self.resolution.bits());
+            let [x, y, z] = place.map(|c| (c & (edge - 1)) as usize);
+            let bucket = place.map(|c| c >> bits);
+            &mut self.chunks[direction(bucket[0], bucket[1], bucket[2])]
+                [self.resolution.index(x, y, z)]
+        }
+    }
+
+    fn places(resolution: Resolution, pad: Pad) -> impl Iterator<Item = [i32; 3]> {
+        let along = -i32::from(pad.low)..resolution.edge() as i32 + i32::from(pad.high);
+        let (x, y, z) = (along.clone(), along.clone(), along);
+        x.flat_map(move |x| {
+            let z = z.clone();
+            y.clone().flat_map(move |y| z.clone().map(move |z| [x, y, z]))
+        })
+    }
+
+    #[test]
+    fn a_tile_is_added_to_the_voxels_that_it_covers_and_loaded_from_them() {
+        let pads = [Pad { low: 1, high: 2 }, Pad { low: 0, high: 1 }, Pad::both(0), Pad::both(2)];
+        for resolution in [Resolution::R4, Resolution::R8, Resolution::R16] {
+            for pad in pads {
+                let mut around = Around::new(resolution);
+                let mut expected = Around::new(resolution);
+                let mut tile = Tile::new(resolution, pad, 0.0);
+                for (n, place) in places(resolution, pad).enumerate() {
+                    let [x, y, z] = place;
+                    let index = tile.index(x, y, z);
+                    tile.values_mut()[index] = n as f32;
+                    *around.at(place) = 0.5;
+                    *expected.at(place) = n as f32 + 0.5;
+                }
+                let missing = direction(1, 0, 0);
+                expected.chunks[missing] = around.chunks[missing].clone();
+                let addresses: Vec<*mut f32> =
+                    around.chunks.iter_mut().map(|chunk| chunk.as_mut_ptr()).collect();
+                let chunk = |x, y, z| {
+                    let at = direction(x, y, z);
+                    (at != missing).then_some(addresses[at])
+                };
+                tile.expect(resolution, chunk);
+                // SAFETY: the addresses are of whole chunks, which nobody else touches.
+                unsafe { tile.add_to(resolution, chunk) };
+                assert_eq!(around.chunks, expected.chunks, "{resolution:?}, {pad:?}");
+                assert!(tile.values().iter().all(|value| *value == 0.0));
+
+                tile.load(resolution, |x, y, z| &around.chunks[direction(x, y, z)][..]);
+                for place in places(resolution, pad) {
+                    let [x, y, z] = place;
+                    assert_eq!(
+                        tile.values()[tile.index(x, y, z)],
+                        *expected.at(place),
+                        "{place:?}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! From particles to the faces of a MAC grid.
 
 use super::Kernel;
-use super::check::check;
+use super::check::{check, mac_resolution};
 #[cfg(target_arch = "x86_64")]
 use super::eight::Avx;
 use super::eight::{Eight, Halves};
@@ -88,14 +88,16 @@ pub fn particles_to_mac(
     )
 }
 
-/// Divides momentum by mass, in place: velocity [m/s] where there is mass, and zero elsewhere.
+/// Divides momentum by mass, in place: velocity [m/s] where there is mass, and zero elsewhere. Collective.
 pub fn momentum_to_velocity(
     domain: &GridDomain,
     volume: &DiscreteVolume,
     momentum: MacHandle,
     mass: MacHandle,
 ) -> Result<()> {
-    Accessor::new("momentum to velocity", domain).over(volume.topology()).run(
+    const TASK: &str = "momentum to velocity";
+    domain.processes().all_agree(mac_resolution(TASK, volume, [momentum, mass]))?;
+    Accessor::new(TASK, domain).over(volume.topology()).run(
         (momentum.faces.map(|face| volume.write(face)), mass.faces.map(|face| volume.own(face))),
         |_, (momentum, mass)| {
             for (momentum, mass) in momentum.into_iter().zip(mass) {

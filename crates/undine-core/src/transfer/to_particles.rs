@@ -191,14 +191,13 @@ fn gather<
 
     // Along x and y, whole rows are summed; along z, their lanes at the end.
     if !GRADIENT {
-        let (wx, wy) = (wx.to_array(), wy.to_array());
         let mut value = Vec4::ZERO;
-        for i in 0..NODES {
+        for (i, wx) in wx.to_array().into_iter().take(NODES).enumerate() {
             let mut rows = Vec4::ZERO;
-            for j in 0..NODES {
-                rows += along_row(i * slab(EDGE) + j * row(EDGE)) * wy[j];
+            for (j, wy) in wy.to_array().into_iter().take(NODES).enumerate() {
+                rows += along_row(i * slab(EDGE) + j * row(EDGE)) * wy;
             }
-            value += rows * wx[i];
+            value += rows * wx;
         }
         let lanes = value * wz;
         return Vec4::splat(lanes.x + lanes.y + lanes.z);
