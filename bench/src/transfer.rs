@@ -95,7 +95,7 @@ impl Liquid {
         Ok(())
     }
 
-    fn to_grid(&mut self) -> Result<()> {
+    fn to_grid(&self) -> Result<()> {
         for face in self.momentum.faces.into_iter().chain(self.mass.faces) {
             self.volume.column_mut(face)?.fill(0.0);
         }
@@ -117,7 +117,7 @@ impl Liquid {
         Ok(transfer::momentum_to_velocity(domain, volume, *momentum, *mass)?)
     }
 
-    fn to_particles(&mut self) -> Result<()> {
+    fn to_particles(&self) -> Result<()> {
         Ok(transfer::mac_to_particles(
             &self.domain,
             &self.volume,
@@ -168,4 +168,31 @@ fn scramble(n: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn every_cell_has_eight_particles_one_in_each_octant() {
+        let mut octants = BTreeMap::<[i64; 3], usize>::new();
+        for place in jittered(8 * 6 * 6 * 6) {
+            let octant = (place / (0.5 * VOXEL)).floor().to_array().map(|c| c as i64);
+            *octants.entry(octant).or_default() += 1;
+        }
+        assert_eq!(octants.len(), 12 * 12 * 12);
+        assert!(octants.values().all(|&count| count == 1));
+    }
+
+    #[test]
+    fn particles_stay_in_no_order_within_a_bucket() {
+        let liquid = Liquid::new(8 * 8 * 8 * 8).expect("a small liquid");
+        let position = liquid.particles.column(liquid.particles.position()).expect("nobody writes");
+        let ascending = position.chunk(0).windows(2).filter(|pair| pair[0].x < pair[1].x).count();
+        let pairs = position.chunk(0).len() - 1;
+        assert_eq!(pairs, 8 * 8 * 8 * 8 - 1);
+        assert!((pairs / 3..2 * pairs / 3).contains(&ascending), "{ascending} of {pairs}");
+    }
 }

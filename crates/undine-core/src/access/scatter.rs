@@ -46,6 +46,8 @@ pub unsafe trait Scatter: Sync {
     fn claim<'c>(&'c self, task: &'static str, over: &Topology) -> Result<Self::Claim<'c>>;
     /// Tiles of zeros.
     fn tiles(claim: &Self::Claim<'_>) -> Self::Tiles;
+    /// Tells the CPU that the voxels around a slot will be added to soon.
+    fn expect(claim: &Self::Claim<'_>, slot: Slot, tiles: &Self::Tiles);
     /// Adds the tiles around a slot, and sets them to zero.
     ///
     /// # Safety
@@ -63,6 +65,17 @@ pub struct ScatterClaim<'c, T> {
     resolution: Resolution,
     pad: Pad,
     column: ChannelMut<'c, Voxels, T>,
+}
+
+impl<T: Element> ScatterClaim<'_, T> {
+    /// The first voxel of the Bucket at each offset from a slot's, where it exists.
+    fn chunks_around(&self, slot: Slot) -> impl Fn(i32, i32, i32) -> Option<*mut T> {
+        let neighbours = self.topology.neighbours(self.slots.get(slot));
+        move |x, y, z| match neighbours[direction(x, y, z)] {
+            NONE => None,
+            to => Some(self.base.chunk(to)),
+        }
+    }
 }
 
 // SAFETY: rows of a tile lie within the padding. Its two sides together are at most a Bucket, so that
@@ -114,21 +127,20 @@ unsafe impl<T: Element> Scatter for Accumulate<'_, T> {
         Tile::new(claim.resolution, claim.pad, T::zeroed())
     }
 
+    fn expect(claim: &ScatterClaim<'_, T>, slot: Slot, tile: &Tile<T>) {
+        tile.expect(claim.resolution, claim.chunks_around(slot));
+    }
+
     unsafe fn add(claim: &ScatterClaim<'_, T>, slot: Slot, tile: &mut Tile<T>) {
         // A kernel has its tile in full and could put another one in its place.
         assert!(
             tile.fits(claim.resolution, claim.pad),
             "a kernel exchanged its tile for one of another shape"
         );
-        let neighbours = claim.topology.neighbours(claim.slots.get(slot));
-        let chunk = |x, y, z| match neighbours[direction(x, y, z)] {
-            NONE => None,
-            to => Some(claim.base.chunk(to)),
-        };
         // SAFETY: the tile has the resolution of the channel, and the addresses are of whole chunks
         // with all its voxels; by the caller's promise and the bound on the padding nobody else
         // touches the voxels around this slot now.
-        unsafe { tile.add_to(claim.resolution, chunk) };
+        unsafe { tile.add_to(claim.resolution, claim.chunks_around(slot)) };
     }
 
     fn finish(mut claim: ScatterClaim<'_, T>, processes: &dyn Processes) -> Result<()> {
@@ -148,6 +160,9 @@ macro_rules! tuple_scatter {
             }
             fn tiles(claim: &Self::Claim<'_>) -> Self::Tiles {
                 ($($name::tiles(&claim.$index),)*)
+            }
+            fn expect(claim: &Self::Claim<'_>, slot: Slot, tiles: &Self::Tiles) {
+                $($name::expect(&claim.$index, slot, &tiles.$index);)*
             }
             unsafe fn add(claim: &Self::Claim<'_>, slot: Slot, tiles: &mut Self::Tiles) {
                 // SAFETY: the caller's promise holds for every member.
@@ -182,6 +197,9 @@ unsafe impl<S: Scatter, const N: usize> Scatter for [S; N] {
     fn tiles(claim: &Self::Claim<'_>) -> Self::Tiles {
         std::array::from_fn(|n| S::tiles(&claim[n]))
     }
+    fn expect(claim: &Self::Claim<'_>, slot: Slot, tiles: &Self::Tiles) {
+        claim.iter().zip(tiles).for_each(|(claim, tiles)| S::expect(claim, slot, tiles));
+    }
     unsafe fn add(claim: &Self::Claim<'_>, slot: Slot, tiles: &mut Self::Tiles) {
         for (claim, tiles) in claim.iter().zip(tiles) {
             // SAFETY: the caller's promise holds for every member.
@@ -203,6 +221,17 @@ impl Accessor {
         targets: S,
         kernel: impl for<'v> Fn(Here<'v>, A::View<'v>, &mut S::Tiles) + Sync,
     ) -> Result<()> {
+        self.scatter_with(access, targets, || (), |(), here, view, tiles| kernel(here, view, tiles))
+    }
+
+    /// The same with scratch memory that `scratch` makes for each thread.
+    pub fn scatter_with<A: Access, S: Scatter, M>(
+        &self,
+        access: A,
+        targets: S,
+        scratch: impl Fn() -> M + Sync + Send,
+        kernel: impl for<'v> Fn(&mut M, Here<'v>, A::View<'v>, &mut S::Tiles) + Sync,
+    ) -> Result<()> {
         let mut under_way = Vec::new();
         access.refresh(&*self.processes, &mut under_way)?;
         under_way.into_iter().try_for_each(|refresh| refresh.finish())?;
@@ -211,11 +240,12 @@ impl Accessor {
         let visited = self.visited();
         for colour in self.topology.colours() {
             colour.par_iter().filter(|slot| visited.contains(slot)).for_each_init(
-                || S::tiles(&target),
-                |tiles, &slot| {
+                || (scratch(), S::tiles(&target)),
+                |(scratch, tiles), &slot| {
+                    S::expect(&target, slot, tiles);
                     // SAFETY: each slot is visited once; slots of one colour are not neighbours.
                     unsafe {
-                        kernel(self.here(slot), A::view(&claim, slot), tiles);
+                        kernel(scratch, self.here(slot), A::view(&claim, slot), tiles);
                         S::add(&target, slot, tiles);
                     }
                 },

@@ -26,7 +26,7 @@ pub(super) fn check<const N: usize>(
 }
 
 /// The resolution that all components of the channels share.
-fn mac_resolution<const N: usize>(
+pub(super) fn mac_resolution<const N: usize>(
     task: &'static str,
     volume: &DiscreteVolume,
     channels: [MacHandle; N],

@@ -22,6 +22,7 @@
 //! to prevent, spreads to the faces around it, and one voxel further along z.
 
 mod check;
+mod eight;
 mod stencil;
 mod to_grid;
 mod to_particles;

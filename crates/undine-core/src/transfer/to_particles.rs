@@ -2,6 +2,9 @@
 
 use super::Kernel;
 use super::check::check;
+#[cfg(target_arch = "x86_64")]
+use super::eight::Avx;
+use super::eight::{Eight, Halves};
 use super::stencil::{PAD, Stencil, row, slab, slope_scale, slopes, window, window_at};
 use crate::access::{Accessor, Tile};
 use crate::channel::Handle;
@@ -10,7 +13,6 @@ use crate::error::{CoreError, Result};
 use crate::particles::ParticleSystem;
 use crate::volume::{DiscreteVolume, MacHandle, Resolution};
 use glam::{Mat3, Mat4, Vec3, Vec4};
-use multiversion::multiversion;
 
 /// How particles take on the velocity of the grid.
 #[derive(Debug, Clone, Copy)]
@@ -111,91 +113,160 @@ struct Particles<'a> {
 }
 
 /// Gathers the velocity of all particles of a Bucket from its tiles.
-#[multiversion(targets("x86_64+avx2"))]
 fn take_all<const NODES: usize, const EDGE: usize, const WINDOW: usize>(
     particles: Particles,
     tiles: [&[f32]; 3],
 ) {
-    take_each::<NODES, EDGE, WINDOW>(particles, tiles);
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the CPU has AVX2.
+        return unsafe { take_all_avx2::<NODES, EDGE, WINDOW>(particles, tiles) };
+    }
+    take_each::<Halves, NODES, EDGE, WINDOW>(particles, tiles);
 }
 
-#[inline(always)]
-fn take_each<const NODES: usize, const EDGE: usize, const WINDOW: usize>(
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn take_all_avx2<const NODES: usize, const EDGE: usize, const WINDOW: usize>(
     particles: Particles,
     tiles: [&[f32]; 3],
 ) {
+    take_each::<Avx, NODES, EDGE, WINDOW>(particles, tiles);
+}
+
+#[inline(always)]
+fn take_each<E: Eight, const NODES: usize, const EDGE: usize, const WINDOW: usize>(
+    particles: Particles,
+    [x, y, z]: [&[f32]; 3],
+) {
     let Particles { voxel, position, velocity, affine, blend } = particles;
     let per_voxel = 1.0 / voxel;
-    match affine {
-        Some(affine) => {
-            for ((position, velocity), affine) in position.iter().zip(velocity).zip(affine) {
-                let place = position.extend(0.0) * Vec4::splat(per_voxel);
-                let x = gather::<true, NODES, EDGE, WINDOW>(place, 0, tiles[0]);
-                let y = gather::<true, NODES, EDGE, WINDOW>(place, 1, tiles[1]);
-                let z = gather::<true, NODES, EDGE, WINDOW>(place, 2, tiles[2]);
-                let columns = Mat4::from_cols(x, y, z, Vec4::ZERO).transpose();
-                *velocity = columns.x_axis.truncate();
-                let scale = Vec4::splat(slope_scale::<NODES>(per_voxel));
-                *affine = Mat3::from_cols(
-                    (columns.y_axis * scale).truncate(),
-                    (columns.z_axis * scale).truncate(),
-                    (columns.w_axis * scale).truncate(),
-                );
-            }
+    let Some(affine) = affine else {
+        for (position, velocity) in position.iter().zip(velocity) {
+            let stencil = Stencil::<E>::new::<NODES, EDGE>(position.extend(0.0) * per_voxel);
+            let x = gather::<E, false, NODES, EDGE, WINDOW>(&stencil, 0, x).x;
+            let y = gather::<E, false, NODES, EDGE, WINDOW>(&stencil, 1, y).x;
+            let z = gather::<E, false, NODES, EDGE, WINDOW>(&stencil, 2, z).x;
+            let kept = if blend > 0.0 { *velocity * blend } else { Vec3::ZERO };
+            *velocity = Vec3::new(x, y, z) + kept;
         }
-        None => {
-            for (position, velocity) in position.iter().zip(velocity) {
-                let place = position.extend(0.0) * Vec4::splat(per_voxel);
-                let x = gather::<false, NODES, EDGE, WINDOW>(place, 0, tiles[0]).x;
-                let y = gather::<false, NODES, EDGE, WINDOW>(place, 1, tiles[1]).x;
-                let z = gather::<false, NODES, EDGE, WINDOW>(place, 2, tiles[2]).x;
-                let kept = if blend > 0.0 { *velocity * blend } else { Vec3::ZERO };
-                *velocity = Vec3::new(x, y, z) + kept;
-            }
-        }
+        return;
+    };
+    let scale = slope_scale::<NODES>(per_voxel);
+    for ((position, velocity), affine) in position.iter().zip(velocity).zip(affine) {
+        let stencil = Stencil::<E>::new::<NODES, EDGE>(position.extend(0.0) * per_voxel);
+        let x = gather::<E, true, NODES, EDGE, WINDOW>(&stencil, 0, x);
+        let y = gather::<E, true, NODES, EDGE, WINDOW>(&stencil, 1, y);
+        let z = gather::<E, true, NODES, EDGE, WINDOW>(&stencil, 2, z);
+        let columns = Mat4::from_cols(x, y, z, Vec4::ZERO).transpose();
+        *velocity = columns.x_axis.truncate();
+        *affine = Mat3::from_cols(
+            (columns.y_axis * scale).truncate(),
+            (columns.z_axis * scale).truncate(),
+            (columns.w_axis * scale).truncate(),
+        );
     }
 }
 
-/// One component at a place, and if wanted its gradient per voxel: (u, ∂u/∂x, ∂u/∂y, ∂u/∂z).
+/// One component at a place, and if wanted its gradient before [`slope_scale`]: (u, ∂u/∂x, ∂u/∂y,
+/// ∂u/∂z).
 #[inline(always)]
-fn gather<const GRADIENT: bool, const NODES: usize, const EDGE: usize, const WINDOW: usize>(
-    place: Vec4,
-    axis: usize,
+fn gather<
+    E: Eight,
+    const GRADIENT: bool,
+    const NODES: usize,
+    const EDGE: usize,
+    const WINDOW: usize,
+>(
+    stencil: &Stencil<E>,
+    component: usize,
     tile: &[f32],
 ) -> Vec4 {
-    let stencil = Stencil::new::<NODES, EDGE>(place, axis);
-    let Some(window) = window_at::<WINDOW>(tile, stencil.start) else { return Vec4::ZERO };
-    let [wx, wy, wz] = stencil.weight;
-    let [dx, dy, dz] = stencil.distance;
-    let gz = slopes::<NODES>(wz, dz);
-    let (x, slope_x) = (wx.to_array(), slopes::<NODES>(wx, dx).to_array());
-    let (y, slope_y) = (wy.to_array(), slopes::<NODES>(wy, dy).to_array());
+    let start = stencil.start::<EDGE>(component);
+    let Some(window) = window_at::<WINDOW>(tile, start) else { return Vec4::ZERO };
+    let (wx, dx) = stencil.along(0, component);
+    let (wy, dy) = stencil.along(1, component);
+    let (wz, dz) = stencil.along(2, component);
+    let along_row = |at: usize| Vec4::from_slice(&window[at..at + 4]);
 
     // Along x and y, whole rows are summed; along z, their lanes at the end.
-    let mut sums = [Vec4::ZERO; 3];
-    for i in 0..NODES {
-        let mut rows = [Vec4::ZERO; 2];
-        for j in 0..NODES {
-            let at = i * slab(EDGE) + j * row(EDGE);
-            let u = Vec4::from_slice(&window[at..at + 4]);
-            rows = sum(j, rows, [u * Vec4::splat(y[j]), u * Vec4::splat(slope_y[j])]);
+    if !GRADIENT {
+        let mut value = Vec4::ZERO;
+        for (i, wx) in wx.to_array().into_iter().take(NODES).enumerate() {
+            let mut rows = Vec4::ZERO;
+            for (j, wy) in wy.to_array().into_iter().take(NODES).enumerate() {
+                rows += along_row(i * slab(EDGE) + j * row(EDGE)) * wy;
+            }
+            value += rows * wx;
         }
-        let [value, along_y] = rows;
-        let (x, slope_x) = (Vec4::splat(x[i]), Vec4::splat(slope_x[i]));
-        sums = sum(i, sums, [value * x, value * slope_x, along_y * x]);
-    }
-    let [value, along_x, along_y] = sums;
-    if GRADIENT {
-        let lanes = Mat4::from_cols(value * wz, along_x * wz, along_y * wz, value * gz).transpose();
-        lanes.x_axis + lanes.y_axis + lanes.z_axis
-    } else {
         let lanes = value * wz;
-        Vec4::splat(lanes.x + lanes.y + lanes.z)
+        return Vec4::splat(lanes.x + lanes.y + lanes.z);
     }
+
+    // The value in the low half, its slope along y in the high one.
+    let wy = E::pair(wy, slopes::<NODES>(wy, dy)).lanes();
+    let (wx, slope_x) = (E::twice(wx).lanes(), slopes::<NODES>(wx, dx).to_array());
+    let mut sums: Option<(E, Vec4)> = None;
+    for i in 0..NODES {
+        let row_at = |j: usize| E::twice(along_row(i * slab(EDGE) + j * row(EDGE))) * wy[j];
+        let mut rows = row_at(0);
+        for j in 1..NODES {
+            rows = rows + row_at(j);
+        }
+        let (value, along_x) = (rows * wx[i], rows.low() * slope_x[i]);
+        sums = Some(match sums {
+            None => (value, along_x),
+            Some(sums) => (sums.0 + value, sums.1 + along_x),
+        });
+    }
+    let Some((value, along_x)) = sums else { return Vec4::ZERO };
+    let (value, along_y) = (value.low(), value.high());
+    let along_z = value * slopes::<NODES>(wz, dz);
+    let lanes = Mat4::from_cols(value * wz, along_x * wz, along_y * wz, along_z).transpose();
+    lanes.x_axis + lanes.y_axis + lanes.z_axis
 }
 
-/// Adds the `n`-th summands; the first are the sums themselves, which saves adding zero.
-#[inline(always)]
-fn sum<const N: usize>(n: usize, sums: [Vec4; N], next: [Vec4; N]) -> [Vec4; N] {
-    if n == 0 { next } else { std::array::from_fn(|k| sums[k] + next[k]) }
+#[cfg(test)]
+mod tests {
+    use super::super::stencil::tests::places;
+    use super::super::stencil::tile;
+    use super::*;
+
+    fn both_paths_agree<const NODES: usize, const EDGE: usize, const WINDOW: usize>() {
+        let position = places(1000);
+        let values: Vec<f32> = (0..3 * tile(EDGE)).map(|n| (n * n % 1009) as f32 / 997.0).collect();
+        let tiles: Vec<&[f32]> = values.chunks(tile(EDGE)).collect();
+        let tiles = [tiles[0], tiles[1], tiles[2]];
+        for (gradient, blend) in [(true, 0.0), (false, 0.0), (false, 0.75)] {
+            let run = |take: fn(Particles, [&[f32]; 3])| {
+                let mut velocity = position.clone();
+                let mut affine = vec![Mat3::ZERO; position.len()];
+                let particles = Particles {
+                    voxel: 1.0 / EDGE as f32,
+                    position: &position,
+                    velocity: &mut velocity,
+                    affine: gradient.then_some(&mut affine[..]),
+                    blend,
+                };
+                take(particles, tiles);
+                (velocity, affine)
+            };
+            let plain = run(take_each::<Halves, NODES, EDGE, WINDOW>);
+            let best = run(take_all::<NODES, EDGE, WINDOW>);
+            let bits = |found: &(Vec<Vec3>, Vec<Mat3>)| {
+                [bytemuck::cast_slice::<_, u32>(&found.0), bytemuck::cast_slice(&found.1)].concat()
+            };
+            assert!(bits(&plain) == bits(&best), "{NODES} faces, {EDGE} voxels, {blend}");
+        }
+    }
+
+    #[test]
+    fn particles_get_the_same_bits_with_and_without_avx2() {
+        both_paths_agree::<2, 4, { window(4) }>();
+        both_paths_agree::<2, 8, { window(8) }>();
+        both_paths_agree::<2, 16, { window(16) }>();
+        both_paths_agree::<3, 4, { window(4) }>();
+        both_paths_agree::<3, 8, { window(8) }>();
+        both_paths_agree::<3, 16, { window(16) }>();
+    }
 }
