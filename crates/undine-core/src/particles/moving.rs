@@ -41,16 +41,13 @@ impl ParticleSystem {
         let steps = domain.processes().all_agree(owners.and_then(|()| self.find_steps()))?;
 
         // Buckets that do not exist yet come first; slots change with them.
-        let mut missing: Vec<BucketKey> = steps
+        let missing: Vec<BucketKey> = steps
             .iter()
             .flatten()
             .filter(|step| step.slot == NONE)
             .map(|step| step.to.key())
             .collect();
-        missing.sort_unstable();
-        missing.dedup();
-        let wanted = self.topology.all().union(&BucketSet::from_keys(missing));
-        let steps = self.make_buckets(domain, &wanted, steps)?;
+        let steps = self.make_buckets(domain, &BucketSet::from_keys(missing), steps)?;
 
         // Everyone who leaves takes its new offset along.
         let mut departures = vec![Departures::default(); self.topology.stored()];
@@ -91,7 +88,6 @@ impl ParticleSystem {
             .map(|bytes| u64::from_le_bytes(std::array::from_fn(|n| bytes[n])))
             .collect();
         let first = self.next_id + counts[..domain.processes().rank()].iter().sum::<u64>();
-        self.next_id += counts.iter().sum::<u64>();
         let ids = first..first + batch.len() as u64;
         let id_column = self.channels.ordinal(self.id)?;
         if let Some(column) =
@@ -102,7 +98,8 @@ impl ParticleSystem {
 
         let wanted =
             BucketSet::from_keys(batch.buckets.par_iter().map(|bucket| bucket.key()).collect());
-        self.make_buckets(domain, &self.topology.all().union(&wanted), Vec::new())?;
+        self.make_buckets(domain, &wanted, Vec::new())?;
+        self.next_id += counts.iter().sum::<u64>();
         let outside = self.topology.stored() as Slot;
         let goal = |(place, &to): (usize, &Bucket)| Goal {
             to,
@@ -188,18 +185,14 @@ impl ParticleSystem {
             .collect()
     }
 
-    /// Makes the wanted Buckets on every process, and gives steps their new slots.
+    /// Makes the Buckets that any process wants in addition, and gives steps their new slots.
     fn make_buckets(
         &mut self,
         domain: &GridDomain,
-        wanted: &BucketSet,
+        more: &BucketSet,
         mut steps: Vec<Vec<Step>>,
     ) -> Result<Vec<Vec<Step>>> {
-        let topology = if domain.processes().count() == 1 && wanted == self.topology.all() {
-            self.topology.clone()
-        } else {
-            domain.subset_like(&self.topology, wanted)?
-        };
+        let topology = domain.extended(&self.topology, more)?;
         if topology.id() == self.topology.id() {
             steps.resize(topology.stored(), Vec::new());
             return Ok(steps);
