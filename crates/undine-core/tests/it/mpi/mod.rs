@@ -4,8 +4,15 @@
 //! (`mpi/halo.rs`), add a line to [`SCENARIOS`], and beside it write a `#[test]` that calls [`passes`] with its name. A
 //! scenario fails by returning an error or by a panic on any process, so plain `assert_eq!` and `?` do.
 
+mod crowd;
 mod failure;
+mod halo;
+mod migration;
+mod rebalance;
 mod reduce;
+mod runs;
+mod scatter;
+mod scene;
 mod transport;
 
 use std::{
@@ -41,10 +48,19 @@ const SCENARIOS: &[(&str, Scenario)] = &[
     ("sums", reduce::sums),
     ("extremes", reduce::extremes),
     ("agree", reduce::agree),
+    ("halo", halo::halo),
+    ("particle_halo", migration::particle_halo),
+    ("migration", migration::migration),
+    ("scatter", scatter::scatter),
+    ("rebalance", rebalance::rebalance),
+    ("diffusion", runs::diffusion),
+    ("advection", runs::advection),
     ("panic", failure::panic),
     ("panic_in_worker", failure::panic_in_worker),
     ("error", failure::error),
     ("killed", failure::killed),
+    ("panic_in_kernel", failure::panic_in_kernel),
+    ("killed_in_run", failure::killed_in_run),
     ("unfinished", failure::unfinished),
 ];
 
