@@ -2,7 +2,7 @@
 //! the Buckets that need no copies are already being visited.
 
 use crate::channel::Handle;
-use crate::domain::{Slot, Topology};
+use crate::domain::{GridDomain, Slot, Topology};
 use crate::element::Element;
 use crate::error::Result;
 use crate::process::{Parcel, Pending, Processes};
@@ -33,6 +33,17 @@ impl<'r> Refresh<'r> {
     /// Waits for the parcels, and stores what they bring.
     pub fn finish(self) -> Result<()> {
         (self.store)(self.pending.finish()?)
+    }
+}
+
+impl DiscreteVolume {
+    /// Refreshes the copies of other processes' Buckets in a channel, if they are stale, for readers
+    /// outside of kernels; an Accessor does so by itself. Collective.
+    pub fn refresh<T: Element>(&self, domain: &GridDomain, handle: Handle<T>) -> Result<()> {
+        match refresh_voxels(self, handle, &**domain.processes())? {
+            Some(refresh) => refresh.finish(),
+            None => Ok(()),
+        }
     }
 }
 

@@ -8,11 +8,13 @@ mod crowd;
 mod failure;
 mod halo;
 mod migration;
+mod queries;
 mod rebalance;
 mod reduce;
 mod runs;
 mod scatter;
 mod scene;
+mod topological;
 mod transport;
 
 use std::{
@@ -53,6 +55,8 @@ const SCENARIOS: &[(&str, Scenario)] = &[
     ("migration", migration::migration),
     ("scatter", scatter::scatter),
     ("rebalance", rebalance::rebalance),
+    ("queries", queries::queries),
+    ("topological", topological::topological),
     ("diffusion", runs::diffusion),
     ("advection", runs::advection),
     ("panic", failure::panic),
