@@ -138,12 +138,12 @@ fn a_kernel_reads_around_a_bucket_what_the_owners_wrote() {
 }
 
 pub fn halo(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
-    for (seed, percent) in [(1, 15), (2, 50), (3, 97)] {
+    for (seed, percent, half) in [(1, 15, 4), (2, 50, 2), (3, 97, 2)] {
         let counted = Counted::new(processes);
         let shared: Arc<dyn Processes> = counted.clone();
         let mut domain = distributed(&shared);
         // Each process asks for a part; all get the whole.
-        let all = sparse(seed, percent, 3, 3);
+        let all = sparse(seed, percent, half, 3);
         domain.set_buckets(&BucketSet::from_keys(share(all.keys(), &*shared).to_vec()))?;
         assert_eq!(*domain.topology().all(), all);
         let local = domain.topology().local();
@@ -198,7 +198,7 @@ pub fn halo(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
         })?;
 
         // Over fewer Buckets than the volume has: what is around them may be another process's.
-        let some = sparse(seed + 10, 50, 3, 3).intersection(&all);
+        let some = sparse(seed + 10, 50, half, 3).intersection(&all);
         let over = domain.subset(&some)?;
         field.write_cells(&domain, 4)?;
         let run = Accessor::new("test", &domain).over(&over);

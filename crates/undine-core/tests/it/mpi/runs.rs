@@ -75,11 +75,11 @@ fn diffusion_is_the_same_on_any_number_of_processes() {
 }
 
 pub fn diffusion(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
-    for (buckets, spreads) in [(sparse(6, 40, 3, 1), false), (sparse(7, 4, 2, 1), true)] {
+    for (buckets, spreads) in [(sparse(6, 40, 2, 1), false), (sparse(7, 30, 1, 1), true)] {
         let mut run = Diffusion::new(distributed(processes), &buckets)?;
         let mut model = Diffusion::new(alone(), &buckets)?;
         for step in 0..50 {
-            if spreads && step % 10 == 0 {
+            if spreads && step % 15 == 0 {
                 run.spread()?;
                 model.spread()?;
                 assert_eq!(run.domain.topology().all(), model.domain.topology().all());
