@@ -155,13 +155,13 @@ impl Accessor {
     fn divide(&self, under_way: &[Refresh]) -> (Vec<Slot>, Vec<Slot>) {
         let visited = self.visited();
         let mut waits = vec![false; visited.len()];
-        for refresh in under_way {
-            let to_visited = SlotMap::between(refresh.topology(), &self.topology);
-            for &slot in refresh.topology().boundary() {
-                let slot = to_visited.get(slot);
-                if visited.contains(&slot) {
-                    waits[(slot - visited.start) as usize] = true;
-                }
+        for store in under_way.iter().map(Refresh::topology) {
+            let mut near_copies = vec![false; store.local()];
+            store.boundary().iter().for_each(|&slot| near_copies[slot as usize] = true);
+            let to_store = SlotMap::between(&self.topology, store);
+            for (slot, waits) in visited.clone().zip(&mut waits) {
+                // A Bucket that the store lacks may have copies around it all the same.
+                *waits |= near_copies.get(to_store.get(slot) as usize).copied().unwrap_or(true);
             }
         }
         visited.clone().partition(|slot| !waits[(slot - visited.start) as usize])
