@@ -6,7 +6,13 @@ use super::scene::{alone, assert_same, distributed, random, sparse, voxels};
 use std::{error::Error, sync::Arc};
 use undine_core::{
     Accessor, BucketSet, ChannelSpec, CoreError, DiscreteVolume, GridDomain, Handle, Single,
-    access::Pad, glam::Vec3, process::Processes, volume::VoxelShape,
+    access::Pad,
+    glam::{Mat3, Vec3},
+    process::Processes,
+    transfer::{
+        Carried, Kernel, Mass, Method, mac_to_particles, momentum_to_velocity, particles_to_mac,
+    },
+    volume::{Resolution, VoxelShape},
 };
 
 #[test]
@@ -105,7 +111,46 @@ pub fn scatter(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
     };
     let found = voxels(&**processes, &sum(&domain, &grid)?)?;
     assert_same(&found, &voxels(&Single, &sum(&reference, &model)?)?, "around sums");
+    transfer(processes, (&domain, &mut crowd), (&reference, &mut wanted))?;
     reduce(processes)
+}
+
+/// From particles to a MAC grid and back: one process's velocities to rounding, every particle in its place.
+fn transfer(
+    processes: &Arc<dyn Processes>,
+    (domain, crowd): (&GridDomain, &mut Crowd),
+    (reference, wanted): (&GridDomain, &mut Crowd),
+) -> Result<(), Box<dyn Error>> {
+    let round_trip = |domain: &GridDomain, crowd: &Crowd| -> Result<(), CoreError> {
+        let mut volume = DiscreteVolume::new("grid", domain);
+        let momentum = volume.add_mac("momentum", "kg m/s", Resolution::R8)?;
+        let mass = volume.add_mac("mass", "kg", Resolution::R8)?;
+        let affine = crowd.system.handle::<Mat3>("frame")?;
+        let carried = Carried {
+            velocity: crowd.velocity,
+            affine: Some(affine),
+            mass: Mass::Channel(crowd.mass),
+        };
+        let (system, kernel) = (&crowd.system, Kernel::Quadratic);
+        particles_to_mac(domain, system, carried, &volume, momentum, mass, kernel)?;
+        momentum_to_velocity(domain, &volume, momentum, mass)?;
+        let method = Method::Apic { affine };
+        mac_to_particles(domain, &volume, momentum, system, crowd.velocity, method, kernel)
+    };
+    round_trip(domain, crowd)?;
+    round_trip(reference, wanted)?;
+    let (found, expected) = (crowd.contents(domain)?, wanted.contents(reference)?);
+    assert_eq!(found.len(), expected.len());
+    for (key, channels) in &found {
+        let floats = |bytes: &[u8]| bytemuck::pod_collect_to_vec::<u8, f32>(bytes);
+        // Positions and ids as they were; velocities, the third channel, to rounding.
+        assert_eq!(channels[..2], expected[key][..2]);
+        for (a, b) in floats(&channels[2]).iter().zip(floats(&expected[key][2])) {
+            assert!((a - b).abs() <= 1e-6 * b.abs().max(1.0), "velocity {a} instead of {b}");
+        }
+    }
+    assert_eq!(processes.all_sum_u64(crowd.system.len() as u64)?, wanted.system.len() as u64);
+    Ok(())
 }
 
 /// Reductions over Buckets: the same bits on every process, and one process's to rounding.
