@@ -42,7 +42,7 @@ pub fn migration(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
         wanted.system.rebucketize(&reference)?;
         match step % 6 {
             2 => {
-                let gone = |id: &u64| hash(step, *id) % 10 == 0;
+                let gone = |id: &u64| hash(step, *id).is_multiple_of(10);
                 let id = crowd.system.id();
                 crowd.system.delete_where(&domain, id, gone)?;
                 wanted.system.delete_where(&reference, wanted.system.id(), gone)?;
@@ -182,7 +182,7 @@ pub fn particle_halo(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error
         // The numbers of particles, and two channels.
         assert_eq!(counted.starts(), 3 * several);
         let id = crowd.system.id();
-        crowd.system.delete_where(&domain, id, |id| hash(round, *id) % 3 == 0)?;
+        crowd.system.delete_where(&domain, id, |id| hash(round, *id).is_multiple_of(3))?;
         check_around(&crowd, &domain)?;
         merge(&mut crowd)?;
         check_around(&crowd, &domain)?;
@@ -194,10 +194,7 @@ pub fn particle_halo(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error
 fn check_around(crowd: &Crowd, domain: &GridDomain) -> Result<(), Box<dyn Error>> {
     let system = &crowd.system;
     // In the order of the channels: positions, then ids.
-    let all = {
-        // Copies must not be made stale by looking.
-        crowd.contents(domain)?
-    };
+    let all = crowd.contents(domain)?;
     let visits = AtomicUsize::new(0);
     let access = (system.around(system.position()), system.around(system.id()));
     crowd.accessor(domain).run(access, |here, (positions, ids)| {
