@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn tell(step: u32, spent: f64, ink: &ParticleSystem) -> std::io::Result<()> {
     let mut out = std::io::stderr();
     let live = out.is_terminal();
-    if !live && step % (STEPS / 6) != 0 {
+    if !live && !step.is_multiple_of(STEPS / 6) {
         return Ok(());
     }
     let left = spent / f64::from(step) * f64::from(STEPS - step);

@@ -2,7 +2,7 @@
 
 use super::claims::Access;
 use super::halo::Refresh;
-use crate::domain::{Bucket, GridDomain, Slot, Topology};
+use crate::domain::{Bucket, GridDomain, Slot, SlotMap, Topology};
 use crate::error::Result;
 use crate::process::Processes;
 use rayon::prelude::*;
@@ -132,27 +132,39 @@ impl Accessor {
     pub(super) fn in_phases<'a, A: Access>(
         &self,
         access: &'a A,
-        mut visit: impl FnMut(&A::Claim<'a>, Slots<'_>),
+        mut visit: impl FnMut(&A::Claim<'a>, Slots),
     ) -> Result<()> {
         let mut under_way: Vec<Refresh> = Vec::new();
         access.refresh(&*self.processes, &mut under_way)?;
-        let visited = self.visited();
         if under_way.is_empty() {
-            visit(&access.claim(self.task, &self.topology)?, Slots::Range(visited));
+            visit(&access.claim(self.task, &self.topology)?, Slots::Range(self.visited()));
             return Ok(());
         }
-        visit(
-            &access.claim(self.task, &self.topology)?,
-            Slots::Some(self.topology.interior(), visited.clone()),
-        );
+        let (inside, waiting) = self.divide(&under_way);
+        visit(&access.claim(self.task, &self.topology)?, Slots::List(inside));
         for refresh in under_way {
             refresh.finish()?;
         }
-        visit(
-            &access.claim(self.task, &self.topology)?,
-            Slots::Some(self.topology.boundary(), visited),
-        );
+        visit(&access.claim(self.task, &self.topology)?, Slots::List(waiting));
         Ok(())
+    }
+
+    /// The slots visited: those that need nothing that is under way, and those that must wait for it.
+    ///
+    /// Each store tells by its own Topology, which may have Buckets that the visited one lacks.
+    fn divide(&self, under_way: &[Refresh]) -> (Vec<Slot>, Vec<Slot>) {
+        let visited = self.visited();
+        let mut waits = vec![false; visited.len()];
+        for store in under_way.iter().map(Refresh::topology) {
+            let mut near_copies = vec![false; store.local()];
+            store.boundary().iter().for_each(|&slot| near_copies[slot as usize] = true);
+            let to_store = SlotMap::between(&self.topology, store);
+            for (slot, waits) in visited.clone().zip(&mut waits) {
+                // A Bucket that the store lacks may have copies around it all the same.
+                *waits |= near_copies.get(to_store.get(slot) as usize).copied().unwrap_or(true);
+            }
+        }
+        visited.clone().partition(|slot| !waits[(slot - visited.start) as usize])
     }
 
     /// The local slots that are visited.
@@ -166,24 +178,23 @@ impl Accessor {
 }
 
 /// The slots that a phase visits.
-pub(super) enum Slots<'s> {
+pub(super) enum Slots {
     /// All of a range.
     Range(Range<Slot>),
-    /// Those of a list that lie in a range.
-    Some(&'s [Slot], Range<Slot>),
+    /// Those of a list.
+    List(Vec<Slot>),
 }
 
-impl Slots<'_> {
+impl Slots {
     /// In parallel, a few Buckets at a time.
     fn par_iter(&self) -> impl ParallelIterator<Item = Slot> {
-        let (list, range) = match self {
-            Self::Range(range) => (None, range.clone()),
-            Self::Some(list, range) => (Some(*list), range.clone()),
+        let count = match self {
+            Self::Range(range) => range.len(),
+            Self::List(list) => list.len(),
         };
-        let count = list.map_or(range.len(), <[Slot]>::len);
-        (0..count).into_par_iter().with_min_len(4).filter_map(move |n| match list {
-            None => Some(range.start + n as Slot),
-            Some(list) => Some(list[n]).filter(|slot| range.contains(slot)),
+        (0..count).into_par_iter().with_min_len(4).map(move |n| match self {
+            Self::Range(range) => range.start + n as Slot,
+            Self::List(list) => list[n],
         })
     }
 }

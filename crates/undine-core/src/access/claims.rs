@@ -44,7 +44,8 @@ pub unsafe trait Access: Viewed + Sync {
 
 /// The map from the slots visited to the slots of a store.
 ///
-/// A store that is written must have every Bucket that is visited.
+/// A store that is written must have every Bucket that is visited; one that is read may lack some, but
+/// those that it has must be on this process.
 pub(super) fn slots_of(
     task: &'static str,
     over: &Topology,
@@ -61,16 +62,20 @@ pub(super) fn slots_of(
         });
     }
     let map = SlotMap::between(over, store);
-    if written && let SlotMap::Table(table) = &map {
+    if let SlotMap::Table(table) = &map {
         let own = 0..store.local() as Slot;
-        if let Some(slot) = table[..over.local()].iter().position(|at| !own.contains(at)) {
-            return Err(CoreError::BadAccess {
-                task,
-                why: format!(
-                    "it would write {label} in {:?}, which {label} does not have; let it follow the Topology first",
-                    over.bucket(slot as Slot)
-                ),
-            });
+        let lacking = (0..over.local()).filter(|&slot| !own.contains(&table[slot]));
+        for bucket in lacking.map(|slot| over.bucket(slot as Slot)) {
+            let why = if store.all().contains(bucket) {
+                format!("{label} keeps {bucket:?} on another process; let it migrate first")
+            } else if written {
+                format!(
+                    "it would write {label} in {bucket:?}, which {label} does not have; let it follow the Topology first"
+                )
+            } else {
+                continue;
+            };
+            return Err(CoreError::BadAccess { task, why });
         }
     }
     Ok(map)

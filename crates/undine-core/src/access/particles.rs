@@ -212,7 +212,10 @@ fn refresh_particles<'r, T: Element>(
     let outgoing: Vec<Parcel> = {
         let column = particles.channels().read(handle, "refresh of copies")?;
         let pack = |slots: &Vec<Slot>| {
-            slots.iter().flat_map(|&slot| column.read_chunk(slot)).copied().collect()
+            let count = slots.iter().map(|&slot| column.chunk(slot).len()).sum::<usize>();
+            let mut bytes = Vec::with_capacity(count * size_of::<T>());
+            slots.iter().for_each(|&slot| bytes.extend_from_slice(column.read_chunk(slot)));
+            bytes
         };
         topology
             .sends()
@@ -229,7 +232,7 @@ fn refresh_particles<'r, T: Element>(
         })
         .collect();
     let pending = processes.start(outgoing, &incoming)?;
-    Ok(Some(Refresh::new(pending, move |parcels| {
+    Ok(Some(Refresh::new(pending, topology, move |parcels| {
         let mut column = particles.channels().write(handle, "refresh of copies")?;
         for (parcel, (_, slots)) in parcels.iter().zip(topology.receives()) {
             let mut rest = &parcel.bytes[..];

@@ -127,17 +127,15 @@ impl GridDomain {
         self.build(self.gather(wanted)?)
     }
 
-    /// The same as [`Self::subset`], but `like` itself if it has just these Buckets.
-    pub(crate) fn subset_like(
-        &self,
-        like: &Arc<Topology>,
-        wanted: &BucketSet,
-    ) -> Result<Arc<Topology>> {
-        let all = self.gather(wanted)?;
-        if all == *like.all() {
-            return Ok(like.clone());
+    /// The Topology of the Buckets of `base` and of those that any process wants in addition; `base`
+    /// itself if it has them all. Collective.
+    pub(crate) fn extended(&self, base: &Arc<Topology>, more: &BucketSet) -> Result<Arc<Topology>> {
+        let more = self.gather(more)?.difference(base.all());
+        if more.is_empty() {
+            return Ok(base.clone());
         }
-        self.build(all)
+        // Memory may be short on one process alone.
+        self.processes.all_agree(self.build(base.all().union(&more)))
     }
 
     /// Refuses a store whose Buckets are cut otherwise than the Domain is now.

@@ -180,7 +180,11 @@ impl<T: Element> ErasedParticles for ParticleColumn<T> {
     }
 
     fn replace_chunk(&mut self, slot: Slot, bytes: &[u8]) {
-        self.chunks[slot as usize] = bytemuck::pod_collect_to_vec(bytes);
+        let chunk = &mut self.chunks[slot as usize];
+        chunk.clear();
+        chunk.reserve_exact(bytes.len() / size_of::<T>());
+        chunk.resize(bytes.len() / size_of::<T>(), self.default);
+        bytemuck::cast_slice_mut(chunk).copy_from_slice(bytes);
     }
 
     fn combine(&mut self, combine: Combine, groups: &[Vec<Vec<u32>>], masses: Option<&[Vec<f64>]>) {

@@ -41,16 +41,13 @@ impl ParticleSystem {
         let steps = domain.processes().all_agree(owners.and_then(|()| self.find_steps()))?;
 
         // Buckets that do not exist yet come first; slots change with them.
-        let mut missing: Vec<BucketKey> = steps
+        let missing: Vec<BucketKey> = steps
             .iter()
             .flatten()
             .filter(|step| step.slot == NONE)
             .map(|step| step.to.key())
             .collect();
-        missing.sort_unstable();
-        missing.dedup();
-        let wanted = self.topology.all().union(&BucketSet::from_keys(missing));
-        let steps = self.make_buckets(domain, &wanted, steps)?;
+        let steps = self.make_buckets(domain, &BucketSet::from_keys(missing), steps)?;
 
         // Everyone who leaves takes its new offset along.
         let mut departures = vec![Departures::default(); self.topology.stored()];
@@ -102,7 +99,7 @@ impl ParticleSystem {
             column.iter_mut().zip(ids.clone()).for_each(|(id, next)| *id = next);
         }
 
-        self.make_buckets(domain, &self.topology.all().union(&wanted), Vec::new())?;
+        self.make_buckets(domain, &wanted, Vec::new())?;
         self.next_id += counts.iter().sum::<u64>();
         let outside = self.topology.stored() as Slot;
         let goal = |(place, &to): (usize, &Bucket)| Goal {
@@ -231,18 +228,14 @@ impl ParticleSystem {
         steps.into_iter().collect()
     }
 
-    /// Makes the wanted Buckets on every process, and gives steps their new slots.
+    /// Makes the Buckets that any process wants in addition, and gives steps their new slots.
     fn make_buckets(
         &mut self,
         domain: &GridDomain,
-        wanted: &BucketSet,
+        more: &BucketSet,
         mut steps: Vec<Vec<Step>>,
     ) -> Result<Vec<Vec<Step>>> {
-        let topology = if domain.processes().count() == 1 && wanted == self.topology.all() {
-            self.topology.clone()
-        } else {
-            domain.subset_like(&self.topology, wanted)?
-        };
+        let topology = domain.extended(&self.topology, more)?;
         if topology.id() == self.topology.id() {
             steps.resize(topology.stored(), Vec::new());
             return Ok(steps);

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 /// background where nobody has one. Collective.
 ///
 /// A point is answered by the owner of the finest Bucket that contains it. Near the border of its part of space the
-/// owner reads its copies of neighbouring Buckets: refresh them before the call.
+/// owner reads its copies of neighbouring Buckets, which are refreshed first if they are stale.
 pub fn sample<T: Blend>(
     domain: &GridDomain,
     volume: &DiscreteVolume,
@@ -28,8 +28,13 @@ pub fn sample<T: Blend>(
     interpolation: Interpolation,
     points: &[DVec3],
 ) -> Result<Vec<T>> {
-    let checked = check_finite(volume, "sample", points).and_then(|()| volume.column(handle));
-    let column = domain.processes().all_agree(checked)?;
+    let claim = || {
+        check_finite(volume, "sample", points)?;
+        volume.column(handle)
+    };
+    domain.processes().all_agree(claim().map(drop))?;
+    volume.refresh(domain, handle)?;
+    let column = volume.column(handle)?;
     let sampler = Sampler::new(&column, volume.topology(), interpolation);
     ask(domain, volume, points, |point| sampler.at_world(point))
 }
@@ -48,7 +53,11 @@ pub fn sample_velocities(
         let [x, y, z] = handle.faces.map(|face| volume.column(face));
         Ok([x?, y?, z?])
     };
-    let columns = domain.processes().all_agree(claim())?;
+    domain.processes().all_agree(claim().map(drop))?;
+    for face in handle.faces {
+        volume.refresh(domain, face)?;
+    }
+    let columns = claim()?;
     let faces = [&*columns[0], &*columns[1], &*columns[2]];
     let sampler = MacSampler::new(faces, volume.topology(), interpolation);
     let sampler = domain.processes().all_agree(sampler)?;

@@ -3,7 +3,7 @@
 use super::column::{Chunks, ErasedVoxels, Relayout, VoxelColumn, Voxels, page_bytes, pages_for};
 use super::shape::VoxelShape;
 use crate::channel::{ChannelInfo, ChannelMut, ChannelRef, ChannelSet, ChannelSpec, Handle};
-use crate::domain::{GridDomain, NONE, SlotMap, Topology};
+use crate::domain::{GridDomain, NONE, Slot, SlotMap, Topology};
 use crate::element::Element;
 use crate::error::{CoreError, Result};
 use crate::memory::{MemoryReport, Reservation};
@@ -108,7 +108,29 @@ impl DiscreteVolume {
 
     /// Covers the Buckets of another Topology on the same lattice: voxels of Buckets that stay keep
     /// their values, new ones hold the background. Copies of other processes' Buckets become stale.
+    ///
+    /// Refuses a Topology in which Buckets of the volume have changed their owner: see [`Self::migrate`].
     pub fn follow(&mut self, topology: &Arc<Topology>) -> Result<()> {
+        // A Bucket on this process before or after, and elsewhere at the other time.
+        let moved = |one: &Topology, other: &Topology| {
+            let here = |bucket| other.slot(bucket).is_some_and(|slot| slot < other.local() as Slot);
+            let mut own = one.buckets()[..one.local()].iter().copied();
+            own.find(|&bucket| !here(bucket) && other.all().contains(bucket))
+        };
+        let (old, new) = (&*self.topology, &**topology);
+        let distributed = old.local() < old.all().len() || new.local() < new.all().len();
+        if distributed && let Some(bucket) = moved(old, new).or_else(|| moved(new, old)) {
+            return Err(CoreError::BadValue {
+                what: format!("the owner of {bucket:?} of {}", self.label()),
+                found: "another process in the Topology that it is to follow".into(),
+                wanted: "the same; let the store migrate first",
+            });
+        }
+        self.cover(topology)
+    }
+
+    /// The same, whoever owned the Buckets before.
+    fn cover(&mut self, topology: &Arc<Topology>) -> Result<()> {
         if topology.id() == self.topology.id() {
             return Ok(());
         }
@@ -143,7 +165,7 @@ impl DiscreteVolume {
         let outgoing =
             migrate::pack(domain, &old, count, |column, slot| columns[column].read_chunk(slot));
         let arrived = domain.processes().exchange(outgoing)?;
-        self.follow(&new)?;
+        self.cover(&new)?;
         let mut columns: Vec<_> = self.channels.columns_mut().map(|(_, column)| column).collect();
         migrate::unpack(&arrived, &new, count, |column, slot, bytes| {
             columns[column].chunk_bytes_mut(slot).copy_from_slice(bytes);

@@ -1,6 +1,8 @@
 //! Failure: a panic, an error or the death of one process ends all of them, with a message, within seconds.
 
 use super::mpirun;
+use super::runs::Diffusion;
+use super::scene::{distributed, sparse};
 use std::{
     error::Error,
     process::Command,
@@ -8,7 +10,10 @@ use std::{
     thread,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
-use undine_core::process::{Parcel, Processes};
+use undine_core::{
+    domain::Slot,
+    process::{Parcel, Processes},
+};
 
 /// How long the others may live on.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -115,6 +120,47 @@ pub fn killed(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
     wait_unless_last(&**processes)?;
     Command::new("kill").args(["-KILL", &std::process::id().to_string()]).status()?;
     unreachable!("a process survived SIGKILL");
+}
+
+#[test]
+fn a_panic_in_a_kernel_ends_all() {
+    ends_all("panic_in_kernel", |line, name| {
+        line.starts_with(name) && line.ends_with(": the heat is lost")
+    });
+}
+
+pub fn panic_in_kernel(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
+    fail_in_run(processes, |slot| assert!(slot != 3, "the heat is lost"))
+}
+
+#[test]
+fn the_death_of_one_process_in_the_middle_of_a_run_ends_all() {
+    ends_all("killed_in_run", |line, _| line.contains("signal 9 (Killed)"));
+}
+
+pub fn killed_in_run(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
+    fail_in_run(processes, |_| {
+        let id = std::process::id().to_string();
+        Command::new("kill").args(["-KILL", &id]).status().expect("a kill");
+    })
+}
+
+/// Runs a diffusion; at its 20th step, the kernel of the last process does what ends it.
+fn fail_in_run(
+    processes: &Arc<dyn Processes>,
+    fail: impl Fn(Slot) + Sync,
+) -> Result<(), Box<dyn Error>> {
+    eprintln!("living as {} .", std::process::id());
+    let mut run = Diffusion::new(distributed(processes), &sparse(6, 60, 3, 1))?;
+    let last = processes.rank() + 1 == processes.count();
+    for step in 0..100_000 {
+        if last && step == 20 {
+            eprintln!("failing at {} .", SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis());
+            run.step(&fail)?;
+        }
+        run.step(|_| {})?;
+    }
+    unreachable!("a run without its last process went on");
 }
 
 #[test]

@@ -4,9 +4,18 @@
 //! (`mpi/halo.rs`), add a line to [`SCENARIOS`], and beside it write a `#[test]` that calls [`passes`] with its name. A
 //! scenario fails by returning an error or by a panic on any process, so plain `assert_eq!` and `?` do.
 
+mod crowd;
 mod failure;
+mod halo;
+mod migration;
 mod neighbours;
+mod queries;
+mod rebalance;
 mod reduce;
+mod runs;
+mod scatter;
+mod scene;
+mod topological;
 mod transport;
 
 use std::{
@@ -43,10 +52,21 @@ const SCENARIOS: &[(&str, Scenario)] = &[
     ("extremes", reduce::extremes),
     ("agree", reduce::agree),
     ("neighbours", neighbours::neighbours),
+    ("halo", halo::halo),
+    ("particle_halo", migration::particle_halo),
+    ("migration", migration::migration),
+    ("scatter", scatter::scatter),
+    ("rebalance", rebalance::rebalance),
+    ("queries", queries::queries),
+    ("topological", topological::topological),
+    ("diffusion", runs::diffusion),
+    ("advection", runs::advection),
     ("panic", failure::panic),
     ("panic_in_worker", failure::panic_in_worker),
     ("error", failure::error),
     ("killed", failure::killed),
+    ("panic_in_kernel", failure::panic_in_kernel),
+    ("killed_in_run", failure::killed_in_run),
     ("unfinished", failure::unfinished),
 ];
 
