@@ -62,7 +62,7 @@ impl Accessor {
         kernel: impl for<'v> Fn(Here<'v>, A::View<'v>) + Sync,
     ) -> Result<()> {
         self.in_phases(&access, |claim, slots| {
-            slots.par_iter().for_each(|slot| {
+            self.in_parallel(slots).for_each(|slot| {
                 // SAFETY: each slot is visited once, and its view ends with the kernel.
                 kernel(self.here(slot), unsafe { A::view(claim, slot) });
             });
@@ -77,7 +77,7 @@ impl Accessor {
         kernel: impl for<'v> Fn(&mut S, Here<'v>, A::View<'v>) + Sync,
     ) -> Result<()> {
         self.in_phases(&access, |claim, slots| {
-            slots.par_iter().for_each_init(&scratch, |scratch, slot| {
+            self.in_parallel(slots).for_each_init(&scratch, |scratch, slot| {
                 // SAFETY: each slot is visited once, and its view ends with the kernel.
                 kernel(scratch, self.here(slot), unsafe { A::view(claim, slot) });
             });
@@ -93,8 +93,8 @@ impl Accessor {
         let visited = self.visited();
         let mut results: Vec<Option<R>> = visited.clone().map(|_| None).collect();
         self.in_phases(&access, |claim, slots| {
-            let part: Vec<(Slot, R)> = slots
-                .par_iter()
+            let part: Vec<(Slot, R)> = self
+                .in_parallel(slots)
                 // SAFETY: each slot is visited once, and its view ends with the kernel.
                 .map(|slot| (slot, kernel(self.here(slot), unsafe { A::view(claim, slot) })))
                 .collect();
@@ -132,20 +132,20 @@ impl Accessor {
     pub(super) fn in_phases<'a, A: Access>(
         &self,
         access: &'a A,
-        mut visit: impl FnMut(&A::Claim<'a>, Slots),
+        mut visit: impl FnMut(&A::Claim<'a>, &[Slot]),
     ) -> Result<()> {
         let mut under_way: Vec<Refresh> = Vec::new();
         access.refresh(&*self.processes, &mut under_way)?;
         if under_way.is_empty() {
-            visit(&access.claim(self.task, &self.topology)?, Slots::Range(self.visited()));
+            visit(&access.claim(self.task, &self.topology)?, self.visits());
             return Ok(());
         }
         let (inside, waiting) = self.divide(&under_way);
-        visit(&access.claim(self.task, &self.topology)?, Slots::List(inside));
+        visit(&access.claim(self.task, &self.topology)?, &inside);
         for refresh in under_way {
             refresh.finish()?;
         }
-        visit(&access.claim(self.task, &self.topology)?, Slots::List(waiting));
+        visit(&access.claim(self.task, &self.topology)?, &waiting);
         Ok(())
     }
 
@@ -164,7 +164,24 @@ impl Accessor {
                 *waits |= near_copies.get(to_store.get(slot) as usize).copied().unwrap_or(true);
             }
         }
-        visited.clone().partition(|slot| !waits[(slot - visited.start) as usize])
+        self.visits().iter().partition(|&&slot| !waits[(slot - visited.start) as usize])
+    }
+
+    /// Visits slots in parallel, a few Buckets at a time; the tables of the next ones are on their way.
+    fn in_parallel(&self, slots: &[Slot]) -> impl IndexedParallelIterator<Item = Slot> {
+        (0..slots.len()).into_par_iter().with_min_len(4).map(|n| {
+            if let Some(&soon) = slots.get(n + 3) {
+                self.topology.expect(soon);
+            }
+            slots[n]
+        })
+    }
+
+    /// The local slots that are visited, in the order of visits.
+    fn visits(&self) -> &[Slot] {
+        // A level has the same range in both orders.
+        let Range { start, end } = self.visited();
+        &self.topology.visits()[start as usize..end as usize]
     }
 
     /// The local slots that are visited.
@@ -174,28 +191,6 @@ impl Accessor {
 
     pub(super) fn here(&self, slot: Slot) -> Here<'_> {
         Here { bucket: self.topology.bucket(slot), slot, topology: &self.topology }
-    }
-}
-
-/// The slots that a phase visits.
-pub(super) enum Slots {
-    /// All of a range.
-    Range(Range<Slot>),
-    /// Those of a list.
-    List(Vec<Slot>),
-}
-
-impl Slots {
-    /// In parallel, a few Buckets at a time.
-    fn par_iter(&self) -> impl ParallelIterator<Item = Slot> {
-        let count = match self {
-            Self::Range(range) => range.len(),
-            Self::List(list) => list.len(),
-        };
-        (0..count).into_par_iter().with_min_len(4).map(move |n| match self {
-            Self::Range(range) => range.start + n as Slot,
-            Self::List(list) => list[n],
-        })
     }
 }
 

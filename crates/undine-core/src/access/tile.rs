@@ -1,6 +1,7 @@
 //! A private padded copy of a Bucket's voxels, for gathering a neighbourhood and for scattering.
 
 use crate::element::Element;
+use crate::prefetch::prefetch;
 use crate::volume::Resolution;
 
 /// How many voxels a tile has beyond its Bucket: below and above, along each axis.
@@ -205,19 +206,6 @@ fn each_pair<T>(to: &mut [T], from: &[T], mut act: impl FnMut(&mut T, &T)) {
         to.iter_mut().zip(from).for_each(|(to, from)| act(to, from));
     }
     to_rest.iter_mut().zip(from_rest).for_each(|(to, from)| act(to, from));
-}
-
-/// Asks the CPU to fetch the line of an address, wherever it points.
-#[inline(always)]
-fn prefetch<T>(address: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint, without effect but on speed; every x86-64 CPU knows it.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T1>(address.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
@@ -190,7 +191,13 @@ impl<L: Layout> ChannelSet<L> {
     ) -> Result<ChannelRef<'_, L, T>> {
         let channel = self.channel(handle)?;
         let guard = self.claim_read(channel, task)?;
-        Ok(ChannelRef { guard, _signature: channel.sign(task), element: PhantomData })
+        let column: &L::Column<T> = guard.as_any().downcast_ref().expect(TYPE_WAS_CHECKED);
+        Ok(ChannelRef {
+            column: NonNull::from(column).cast(),
+            _guard: guard,
+            _signature: channel.sign(task),
+            element: PhantomData,
+        })
     }
 
     /// Claims a channel for writing, in the name of `task`. Copies on other processes become stale.
@@ -344,10 +351,16 @@ impl<L: Layout> fmt::Debug for ChannelSet<L> {
 
 /// A channel claimed for reading.
 pub struct ChannelRef<'a, L: Layout, T> {
-    guard: RwLockReadGuard<'a, Box<L::Erased>>,
+    /// The column behind the guard, its type checked once: kernels come here for every Bucket.
+    column: NonNull<()>,
+    _guard: RwLockReadGuard<'a, Box<L::Erased>>,
     _signature: Signature<'a>,
     element: PhantomData<T>,
 }
+
+// SAFETY: the address is that of a column, which is `Sync`, and which the guard keeps alive and
+// unwritten. (Guards are not `Send`, so this is not either.)
+unsafe impl<L: Layout, T: Element> Sync for ChannelRef<'_, L, T> {}
 
 /// A channel claimed for writing.
 pub struct ChannelMut<'a, L: Layout, T> {
@@ -361,8 +374,11 @@ const TYPE_WAS_CHECKED: &str = "a handle always refers to a column of its own ty
 
 impl<L: Layout, T: Element> Deref for ChannelRef<'_, L, T> {
     type Target = L::Column<T>;
+    #[inline]
     fn deref(&self) -> &Self::Target {
-        self.guard.as_any().downcast_ref().expect(TYPE_WAS_CHECKED)
+        // SAFETY: `read` took the address from a column of this very type; its box does not move, and
+        // the guard lets nobody write to it as long as `self` lives.
+        unsafe { self.column.cast().as_ref() }
     }
 }
 

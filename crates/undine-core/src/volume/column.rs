@@ -13,8 +13,12 @@ use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Chunks in a page.
-const PAGE: usize = 8;
+/// Chunks in a page; the last one has only as many as there are, rounded up. Large enough that chunks
+/// that follow each other mostly lie in memory so.
+const PAGE: usize = 32;
+
+/// To which number of chunks the last page is rounded up, so that it is a whole number of cache lines.
+const PART: usize = 8;
 
 /// The layout of volume channels: a [`VoxelColumn`] each.
 #[derive(Debug)]
@@ -208,10 +212,17 @@ impl<T: Element> ErasedVoxels for VoxelColumn<T> {
                     .copy_from_slice(&page_elements::<T>(&high[0])[from..from + len]);
             }
         }
-        let lines = PAGE * self.chunk_len * size_of::<T>() / size_of::<Line>();
-        self.pages.resize_with((change.chunks.count as usize).div_ceil(PAGE), || {
-            vec![Line::zeroed(); lines]
-        });
+        let count = change.chunks.count as usize;
+        self.pages.resize_with(count.div_ceil(PAGE), Vec::new);
+        for (n, page) in self.pages.iter_mut().enumerate() {
+            let chunks = (count - n * PAGE).min(PAGE).next_multiple_of(PART);
+            let lines = chunks * self.chunk_len * size_of::<T>() / size_of::<Line>();
+            if lines != page.len() {
+                page.reserve_exact(lines.saturating_sub(page.len()));
+                page.resize(lines, Line::zeroed());
+                page.shrink_to_fit();
+            }
+        }
         self.chunks = change.chunks.clone();
         for &chunk in &change.fresh {
             self.fill_chunk(chunk, self.background);
@@ -251,12 +262,7 @@ impl<T: Element> ErasedColumn for VoxelColumn<T> {
     }
 }
 
-/// Bytes of a page of chunks with this many elements of this size.
-pub(super) fn page_bytes(chunk_len: usize, element: usize) -> u64 {
-    (PAGE * chunk_len * element) as u64
-}
-
-/// Pages for this many chunks.
-pub(super) fn pages_for(chunks: usize) -> u64 {
-    chunks.div_ceil(PAGE) as u64
+/// Bytes of pages for this many chunks of this many bytes.
+pub(super) fn bytes_of_pages(chunks: usize, chunk_bytes: usize) -> u64 {
+    (chunks.next_multiple_of(PART) * chunk_bytes) as u64
 }

@@ -1,6 +1,6 @@
 //! The Discrete Volume itself: channels that follow the Buckets of a Topology.
 
-use super::column::{Chunks, ErasedVoxels, Relayout, VoxelColumn, Voxels, page_bytes, pages_for};
+use super::column::{Chunks, ErasedVoxels, Relayout, VoxelColumn, Voxels, bytes_of_pages};
 use super::shape::VoxelShape;
 use crate::channel::{ChannelInfo, ChannelMut, ChannelRef, ChannelSet, ChannelSpec, Handle};
 use crate::domain::{GridDomain, NONE, Slot, SlotMap, Topology};
@@ -31,9 +31,13 @@ impl DiscreteVolume {
     /// A volume without channels on some Buckets of the Domain: see [`GridDomain::subset`].
     pub fn on(label: impl Into<String>, domain: &GridDomain, topology: Arc<Topology>) -> Self {
         let count = topology.stored() as u32;
+        let mut of: Vec<u32> = (0..count).collect();
+        for (chunk, &slot) in topology.visits().iter().enumerate() {
+            of[slot as usize] = chunk as u32;
+        }
         Self {
             topology,
-            chunks: Arc::new(Chunks { of: (0..count).collect(), count }),
+            chunks: Arc::new(Chunks { of, count }),
             channels: ChannelSet::new(label),
             reservation: domain.budget().reserve_nothing(),
         }
@@ -71,7 +75,7 @@ impl DiscreteVolume {
         chunk_len: usize,
     ) -> Result<Handle<T>> {
         self.channels.check_new(spec)?;
-        let bytes = pages_for(self.chunks.count as usize) * page_bytes(chunk_len, size_of::<T>());
+        let bytes = bytes_of_pages(self.chunks.count as usize, chunk_len * size_of::<T>());
         let what = format!("channel `{}` of {}", spec.info.name, self.label());
         self.reservation.resize(&what, self.reservation.bytes() + bytes)?;
         let column = VoxelColumn::new(shape, chunk_len, spec.default, self.chunks.clone());
@@ -144,7 +148,7 @@ impl DiscreteVolume {
         let change = self.plan(topology);
         let mut bytes = 0;
         for (_, column) in self.channels.columns_mut() {
-            bytes += pages_for(change.chunks.count as usize) * page_bytes(column.chunk_bytes(), 1);
+            bytes += bytes_of_pages(change.chunks.count as usize, column.chunk_bytes());
         }
         self.reservation.resize(self.channels.label(), bytes)?;
         for (_, column) in self.channels.columns_mut() {
@@ -186,17 +190,22 @@ impl DiscreteVolume {
             }
         }
 
-        // New Buckets take the lowest free chunks, then new ones at the end.
+        // New Buckets, in the order in which they are visited, take the lowest free chunks, then new ones
+        // at the end.
         let mut free: Vec<u32> =
             (0..self.chunks.count).filter(|&chunk| !kept[chunk as usize]).rev().collect();
         let mut count = self.chunks.count;
         let mut fresh = Vec::new();
-        for chunk in of.iter_mut().filter(|chunk| **chunk == NONE) {
-            *chunk = free.pop().unwrap_or_else(|| {
-                count += 1;
-                count - 1
-            });
-            fresh.push(*chunk);
+        let copies = topology.local() as Slot..stored as Slot;
+        for slot in topology.visits().iter().copied().chain(copies) {
+            let chunk = &mut of[slot as usize];
+            if *chunk == NONE {
+                *chunk = free.pop().unwrap_or_else(|| {
+                    count += 1;
+                    count - 1
+                });
+                fresh.push(*chunk);
+            }
         }
 
         // When too many would lie idle, chunks at the end move into the gaps. Fresh ones are never
@@ -229,11 +238,11 @@ impl DiscreteVolume {
 
     /// Sets the reservation to what is allocated.
     fn account(&mut self) -> Result<()> {
-        let pages = pages_for(self.chunks.count as usize);
+        let chunks = self.chunks.count as usize;
         let bytes: u64 = self
             .channels
             .columns_mut()
-            .map(|(_, column)| pages * page_bytes(column.chunk_bytes(), 1))
+            .map(|(_, column)| bytes_of_pages(chunks, column.chunk_bytes()))
             .sum();
         self.reservation.resize(self.channels.label(), bytes)
     }
