@@ -1,24 +1,20 @@
 //! The memory of one channel of a Discrete Volume.
 //!
-//! Chunks of one Bucket each lie in pages of eight, aligned to cache lines. Which chunk a slot has is the
+//! Chunks of one Bucket each lie in large pages, aligned to cache lines. Which chunk a slot has is the
 //! same for all channels of a volume, so that Buckets come and go without moving voxels.
 
+use super::page::Page;
 use super::shape::VoxelShape;
 use crate::channel::{ErasedColumn, Layout};
 use crate::domain::{NONE, Slot};
 use crate::element::Element;
-use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Chunks in a page; the last one has only as many as there are, rounded up. Large enough that chunks
-/// that follow each other mostly lie in memory so.
-const PAGE: usize = 32;
-
-/// To which number of chunks the last page is rounded up, so that it is a whole number of cache lines.
-const PART: usize = 8;
+/// Chunks in a page but the last one: at 8³ voxels of `f32`, a huge page of the system.
+const PAGE: usize = 1024;
 
 /// The layout of volume channels: a [`VoxelColumn`] each.
 #[derive(Debug)]
@@ -33,11 +29,6 @@ impl Layout for Voxels {
     }
 }
 
-/// One cache line; pages are made of it to be aligned.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C, align(64))]
-struct Line([u8; 64]);
-
 /// One channel of a Discrete Volume.
 pub struct VoxelColumn<T> {
     shape: VoxelShape,
@@ -45,7 +36,7 @@ pub struct VoxelColumn<T> {
     background: T,
     /// Elements in a chunk.
     chunk_len: usize,
-    pages: Vec<Vec<Line>>,
+    pages: Vec<Page>,
     /// A chunk of background, for neighbours that do not exist.
     empty: Vec<T>,
     chunks: Arc<Chunks>,
@@ -115,7 +106,7 @@ impl<T: Element> VoxelColumn<T> {
         }
         let chunk = self.chunks.of[slot as usize] as usize;
         let start = (chunk % PAGE) * self.chunk_len;
-        &page_elements(&self.pages[chunk / PAGE])[start..start + self.chunk_len]
+        &self.pages[chunk / PAGE].values()[start..start + self.chunk_len]
     }
 
     /// The voxels of the Bucket in a slot.
@@ -123,18 +114,18 @@ impl<T: Element> VoxelColumn<T> {
     pub fn chunk_mut(&mut self, slot: Slot) -> &mut [T] {
         let chunk = self.chunks.of[slot as usize] as usize;
         let start = (chunk % PAGE) * self.chunk_len;
-        &mut page_elements_mut(&mut self.pages[chunk / PAGE])[start..start + self.chunk_len]
+        &mut self.pages[chunk / PAGE].values_mut()[start..start + self.chunk_len]
     }
 
     /// Sets every voxel of every stored Bucket.
     pub fn fill(&mut self, value: T) {
-        self.pages.par_iter_mut().for_each(|page| page_elements_mut::<T>(page).fill(value));
+        self.pages.par_iter_mut().for_each(|page| page.values_mut::<T>().fill(value));
     }
 
     /// Where the chunks lie, for writers that divide them among threads.
     pub(crate) fn base(&mut self) -> ColumnBase<T> {
         ColumnBase {
-            pages: self.pages.iter_mut().map(|page| page.as_mut_ptr().cast::<T>()).collect(),
+            pages: self.pages.iter_mut().map(Page::as_mut_ptr).collect(),
             chunks: self.chunks.clone(),
             chunk_len: self.chunk_len,
         }
@@ -142,16 +133,8 @@ impl<T: Element> VoxelColumn<T> {
 
     fn fill_chunk(&mut self, chunk: u32, value: T) {
         let (page, start) = (chunk as usize / PAGE, (chunk as usize % PAGE) * self.chunk_len);
-        page_elements_mut(&mut self.pages[page])[start..start + self.chunk_len].fill(value);
+        self.pages[page].values_mut()[start..start + self.chunk_len].fill(value);
     }
-}
-
-fn page_elements<T: Element>(page: &[Line]) -> &[T] {
-    bytemuck::cast_slice(page)
-}
-
-fn page_elements_mut<T: Element>(page: &mut [Line]) -> &mut [T] {
-    bytemuck::cast_slice_mut(page)
 }
 
 /// The chunks of a column as addresses, so that different threads may write different voxels.
@@ -205,23 +188,17 @@ impl<T: Element> ErasedVoxels for VoxelColumn<T> {
             let place = |chunk: u32| (chunk as usize / PAGE, (chunk as usize % PAGE) * len);
             let ((from_page, from), (to_page, to)) = (place(from), place(to));
             if from_page == to_page {
-                page_elements_mut::<T>(&mut self.pages[to_page]).copy_within(from..from + len, to);
+                self.pages[to_page].values_mut::<T>().copy_within(from..from + len, to);
             } else {
                 let (low, high) = self.pages.split_at_mut(from_page);
-                page_elements_mut::<T>(&mut low[to_page])[to..to + len]
-                    .copy_from_slice(&page_elements::<T>(&high[0])[from..from + len]);
+                low[to_page].values_mut::<T>()[to..to + len]
+                    .copy_from_slice(&high[0].values()[from..from + len]);
             }
         }
-        let count = change.chunks.count as usize;
-        self.pages.resize_with(count.div_ceil(PAGE), Vec::new);
+        let room = room_for(change.chunks.count as usize);
+        self.pages.resize_with(room.div_ceil(PAGE), || Page::zeroed(0));
         for (n, page) in self.pages.iter_mut().enumerate() {
-            let chunks = (count - n * PAGE).min(PAGE).next_multiple_of(PART);
-            let lines = chunks * self.chunk_len * size_of::<T>() / size_of::<Line>();
-            if lines != page.len() {
-                page.reserve_exact(lines.saturating_sub(page.len()));
-                page.resize(lines, Line::zeroed());
-                page.shrink_to_fit();
-            }
+            page.resize((room - n * PAGE).min(PAGE) * self.chunk_len * size_of::<T>());
         }
         self.chunks = change.chunks.clone();
         for &chunk in &change.fresh {
@@ -256,13 +233,20 @@ impl<T: Element> ErasedColumn for VoxelColumn<T> {
         self.chunks.of.len() * self.chunk_len * size_of::<T>()
     }
     fn allocated_bytes(&self) -> usize {
-        self.pages.iter().map(|page| size_of_val(&page[..])).sum::<usize>()
+        self.pages.iter().map(Page::bytes).sum::<usize>()
             + self.empty.capacity() * size_of::<T>()
-            + self.pages.capacity() * size_of::<Vec<Line>>()
+            + self.pages.capacity() * size_of::<Page>()
     }
+}
+
+/// For how many chunks there is room if this many are needed: a little more, so that a volume that
+/// grows by a few Buckets at each step does not copy its last page every time; and a multiple of
+/// eight, which is a whole number of cache lines whatever the channel.
+fn room_for(chunks: usize) -> usize {
+    chunks.next_multiple_of((chunks / 64).next_multiple_of(8).max(8))
 }
 
 /// Bytes of pages for this many chunks of this many bytes.
 pub(super) fn bytes_of_pages(chunks: usize, chunk_bytes: usize) -> u64 {
-    (chunks.next_multiple_of(PART) * chunk_bytes) as u64
+    (room_for(chunks) * chunk_bytes) as u64
 }

@@ -13,6 +13,7 @@ mod column;
 pub mod foreign;
 mod mac;
 mod mask;
+mod page;
 mod sample;
 mod shape;
 mod splat;
