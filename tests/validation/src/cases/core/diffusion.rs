@@ -71,7 +71,7 @@ fn spread(voxel: f64) -> Result<Spread> {
     })?;
     let before = total(&domain, &plate, heat)?;
 
-    let steps = (TIME * DIFFUSIVITY / (voxel * voxel) / 0.12).ceil();
+    let steps = (TIME * DIFFUSIVITY / (voxel * voxel) / 0.03).ceil();
     let factor = (DIFFUSIVITY * TIME / steps / (voxel * voxel)) as f32;
     let (mut from, mut to) = (heat, next);
     for _ in 0..steps as usize {

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use undine_core::glam::DVec3;
+use undine_core::glam::{DVec3, IVec3};
 use undine_core::process::launch;
 use undine_core::volume::VoxelShape;
 use undine_core::{
@@ -38,7 +38,8 @@ fn processes() -> Verdict {
     let mut verdict = Verdict::new();
     let mut first = None;
     for count in [1, 2, 3, 4, 5, 6, 7, 8] {
-        match mpirun(count, "diffuse").and_then(|child| outcome(child, PATIENCE)) {
+        match mpirun(count, "diffuse", Stdio::inherit()).and_then(|child| outcome(child, PATIENCE))
+        {
             Ok(lines) => {
                 let hash = lines
                     .into_iter()
@@ -77,7 +78,7 @@ fn kills() -> Verdict {
 
 /// Starts four processes, kills one of them when it has worked for a while, and says how long the others took to end [s].
 fn kill_one(after: Duration, victim: usize) -> std::result::Result<f64, String> {
-    let mut child = mpirun(4, "diffuse-forever")?;
+    let mut child = mpirun(4, "diffuse-forever", Stdio::null())?;
     let mut lines = BufReader::new(child.stdout.take().ok_or("no output")?).lines();
     let mut victim_id = None;
     let mut ready = 0;
@@ -109,7 +110,7 @@ fn kill_one(after: Duration, victim: usize) -> std::result::Result<f64, String> 
 }
 
 /// Starts this program again on several processes.
-fn mpirun(count: usize, work: &str) -> std::result::Result<Child, String> {
+fn mpirun(count: usize, work: &str, errors: Stdio) -> std::result::Result<Child, String> {
     let program = std::env::current_exe().map_err(|why| why.to_string())?;
     Command::new("mpirun")
         .args([
@@ -125,7 +126,7 @@ fn mpirun(count: usize, work: &str) -> std::result::Result<Child, String> {
         .env("RAYON_NUM_THREADS", "1")
         .env("OMPI_MCA_mpi_yield_when_idle", "1")
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stderr(errors)
         .spawn()
         .map_err(|why| format!("cannot start mpirun: {why}"))
 }
@@ -185,7 +186,7 @@ fn diffuse(processes: &Arc<dyn Processes>, steps: usize) -> Result<u64> {
     let mut from = bar.add_channel(&ChannelSpec::new("heat", 0.0_f32), VoxelShape::CELLS)?;
     let mut to = bar.add_channel(&ChannelSpec::new("next", 0.0_f32), VoxelShape::CELLS)?;
     Accessor::new("start", &domain).run(bar.write(from), |here, heat| {
-        let seed = here.bucket.coord.dot(undine_core::glam::IVec3::new(7, 13, 29));
+        let seed = here.bucket.coord.dot(IVec3::new(7, 13, 29));
         heat.iter_mut()
             .enumerate()
             .for_each(|(n, heat)| *heat = (n as i32 * 31 + seed * 17).rem_euclid(101) as f32);
@@ -218,8 +219,8 @@ fn diffuse(processes: &Arc<dyn Processes>, steps: usize) -> Result<u64> {
     let hash = Accessor::new("hash", &domain).over(bar.topology()).reduce(
         bar.own(from),
         |here, heat| {
-            let start = 0xcbf2_9ce4_8422_2325_u64
-                ^ here.bucket.coord.as_u64vec3().dot(undine_core::glam::U64Vec3::new(3, 5, 7));
+            let place = here.bucket.coord.dot(IVec3::new(3, 5_000, 7_000_000));
+            let start = 0xcbf2_9ce4_8422_2325_u64 ^ place as u64;
             heat.iter().fold(start, |hash, heat| {
                 (hash ^ u64::from(heat.to_bits())).wrapping_mul(0x0000_0100_0000_01b3)
             })
