@@ -169,7 +169,9 @@ impl Accessor {
 
     /// Visits slots in parallel, a few Buckets at a time; the tables of the next ones are on their way.
     fn in_parallel(&self, slots: &[Slot]) -> impl IndexedParallelIterator<Item = Slot> {
-        (0..slots.len()).into_par_iter().with_min_len(4).map(|n| {
+        // One by one where there are few: a Bucket full of particles is a lot of work.
+        let at_once = if slots.len() < 256 { 1 } else { 4 };
+        (0..slots.len()).into_par_iter().with_min_len(at_once).map(|n| {
             if let Some(&soon) = slots.get(n + 3) {
                 self.topology.expect(soon);
             }
