@@ -229,8 +229,9 @@ impl GridDomain {
         Ok(Partition::balanced(self.frame, self.processes.count(), &weights))
     }
 
-    /// Puts another Partition in force: the same Buckets, other owners. Collective. Stores are refused until
-    /// they migrate: [`DiscreteVolume::migrate`](crate::DiscreteVolume::migrate),
+    /// Puts another Partition in force: the same Buckets, other owners. Collective. Stores keep to the old
+    /// owners until they migrate, which should be next:
+    /// [`DiscreteVolume::migrate`](crate::DiscreteVolume::migrate),
     /// [`ParticleSystem::migrate`](crate::ParticleSystem::migrate).
     pub fn repartition(&mut self, partition: Arc<Partition>) -> Result<()> {
         if partition.processes() != self.processes.count() {

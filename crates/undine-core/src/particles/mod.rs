@@ -1,5 +1,4 @@
-//! The Particle System: the Lagrangian store, in one of two orders (design: *two orders of
-//! particles*; Loki §5.3).
+//! The Particle System: the Lagrangian store, in one of two orders (Loki §5.3).
 //!
 //! - [`ParticleSystem`]: *spatial* order, particles stored by Bucket, for fluids and spray;
 //! - [`TopologicalParticles`]: the order of a mesh, for solids, with a table from Buckets to indices.
