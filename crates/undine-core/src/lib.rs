@@ -1,8 +1,15 @@
 //! The ground of Undine: where things are, and who may touch them.
 //!
-//! A [`GridDomain`](domain::GridDomain) divides space into sparse Buckets. Particle Systems and
-//! Discrete Volumes store their channels by Bucket, meshes by element. Kernels reach channels through
-//! Accessors, which run them over Buckets on all threads, and keep what other processes own fresh.
+//! A [`GridDomain`] divides space into sparse Buckets. A [`ParticleSystem`] and a [`DiscreteVolume`] store
+//! their channels by Bucket, a [`mesh`] by element. Kernels reach channels through an [`Accessor`], which
+//! runs them over Buckets on all threads, and keeps copies of what other processes own fresh.
+//!
+//! Where to begin:
+//!
+//! - a kernel on voxels, with its neighbours or with an interpolated field: [`access`];
+//! - particles that come, move and go: [`particles`];
+//! - between particles and grids: [`transfer`]; among particles: [`neighbours`];
+//! - a run on several processes, and what it asks of every call: [`process`].
 
 pub mod access;
 pub mod channel;
@@ -31,3 +38,8 @@ pub use volume::DiscreteVolume;
 
 /// The vector and matrix types of channels.
 pub use glam;
+
+/// The README, so that its example is compiled and run with those of the code.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -9,9 +9,10 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Runs kernels over the local Buckets of a Topology.
+/// Runs kernels over the local Buckets of a Topology, in parallel and in no promised order.
 ///
-/// Every run is collective: all processes run the same kernels in the same order.
+/// Every run is collective: all processes run the same kernels in the same order, also those that have no
+/// Bucket to visit.
 #[derive(Debug, Clone)]
 pub struct Accessor {
     pub(super) task: &'static str,
@@ -42,7 +43,8 @@ impl Accessor {
         }
     }
 
-    /// The same over the Buckets of another Topology, usually those of the store that is written.
+    /// The same over the Buckets of another Topology, usually those of the store that is written: a Particle
+    /// System has its own, and a volume that of the Domain only if it followed it.
     pub fn over(mut self, topology: &Arc<Topology>) -> Self {
         self.topology = topology.clone();
         self.slots = None;
@@ -107,7 +109,8 @@ impl Accessor {
 
     /// Runs a kernel once for each Bucket, and combines what it returns: first pairwise along the
     /// curve, then by order of rank. The result is the same on every process, and for any number of
-    /// threads. `None` if there is no Bucket at all.
+    /// threads; for another number of processes a sum may round differently. `None` if there is no Bucket at
+    /// all.
     pub fn reduce<A: Access, R: bytemuck::Pod + Send + Sync>(
         &self,
         access: A,

@@ -36,7 +36,8 @@ impl DiscreteVolume {
         VoxelsOwn { volume: self, handle }
     }
 
-    /// Declares that a kernel reads this channel up to `radius` voxels beyond the Bucket being visited.
+    /// Declares that a kernel reads this channel up to `radius` voxels beyond the Bucket being visited; at
+    /// most as many as a Bucket has along its edge.
     pub fn around<T: Element>(&self, handle: Handle<T>, radius: u8) -> VoxelsAround<'_, T> {
         VoxelsAround { volume: self, handle, radius }
     }

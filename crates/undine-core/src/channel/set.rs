@@ -200,8 +200,8 @@ impl<L: Layout> ChannelSet<L> {
         })
     }
 
-    /// Claims a channel for writing, in the name of `task`. Copies on other processes become stale.
-    /// Refused while somebody uses it, and once somebody has panicked while writing it.
+    /// Claims a channel for writing, in the name of `task`. Copies on other processes become stale, and
+    /// therefore all of them make this call alike. Refused while somebody uses it, and once somebody has panicked while writing it.
     pub fn write<T: Element>(
         &self,
         handle: Handle<T>,

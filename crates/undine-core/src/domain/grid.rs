@@ -84,7 +84,8 @@ impl GridDomain {
         &self.budget
     }
 
-    /// The Buckets that exist now. Stores follow it when it changes.
+    /// The Buckets that exist now. Volumes keep to the Topology they have until they are told to follow
+    /// this one; Particle Systems have Buckets of their own, where their particles are.
     pub fn topology(&self) -> &Arc<Topology> {
         &self.topology
     }
@@ -202,7 +203,8 @@ impl GridDomain {
     /// The Partition that gives every process the same weight. Collective.
     ///
     /// `weight` says how much work a local Bucket is, for example its particles and voxels. Nothing
-    /// moves yet: hand the result to [`Self::repartition`] and to every store.
+    /// moves yet: hand the result to [`Self::repartition`] of every Domain, and then let every store of
+    /// theirs migrate.
     pub fn balance(&self, weight: impl Fn(Bucket) -> f64) -> Result<Partition> {
         let mine: Vec<(u64, f64)> = self.topology.buckets()[..self.topology.local()]
             .iter()
@@ -227,7 +229,10 @@ impl GridDomain {
         Ok(Partition::balanced(self.frame, self.processes.count(), &weights))
     }
 
-    /// Puts another Partition in force: the same Buckets, other owners. Collective.
+    /// Puts another Partition in force: the same Buckets, other owners. Collective. Stores keep to the old
+    /// owners until they migrate, which should be next:
+    /// [`DiscreteVolume::migrate`](crate::DiscreteVolume::migrate),
+    /// [`ParticleSystem::migrate`](crate::ParticleSystem::migrate).
     pub fn repartition(&mut self, partition: Arc<Partition>) -> Result<()> {
         if partition.processes() != self.processes.count() {
             return Err(CoreError::WrongLength {

@@ -19,7 +19,8 @@ impl Partition {
         Self { frame, cuts: Vec::new() }
     }
 
-    /// The curve cut into equal lengths; a beginning, until weights are known.
+    /// The curve, through all of the index range, cut into equal lengths: a beginning, until there are Buckets
+    /// to balance. A small scene may lie in one piece.
     pub fn even(frame: Frame, processes: usize) -> Self {
         let part = BucketKey::END / processes.max(1) as u64;
         Self { frame, cuts: (1..processes as u64).map(|process| process * part).collect() }

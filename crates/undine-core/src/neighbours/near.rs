@@ -43,9 +43,7 @@ impl Neighbour {
 }
 
 /// Reads a channel of the particles in the Bucket being visited and in those around it, by
-/// [`Neighbour`].
-///
-/// Other than [`ParticlesAround`], it also finds particles around a Bucket where their own system has none.
+/// [`Neighbour`]; as [`ParticlesAround`] also where their own system has no Bucket.
 pub struct ParticlesNear<'a, T> {
     around: ParticlesAround<'a, T>,
     particles: &'a ParticleSystem,

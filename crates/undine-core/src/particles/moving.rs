@@ -31,8 +31,8 @@ struct Step {
 }
 
 impl ParticleSystem {
-    /// Puts every particle into the Bucket that its position lies in, making Buckets as needed.
-    /// Collective.
+    /// Puts every particle into the Bucket that its position lies in, making Buckets as needed, and
+    /// dropping empty ones once they are more than a quarter. Collective.
     ///
     /// A position that is NaN, infinite or out of range is an error that names the particle; then
     /// nothing changes.
@@ -78,7 +78,8 @@ impl ParticleSystem {
     }
 
     /// Adds the particles of a batch, wherever they are; they get the next free ids, in order of rank
-    /// and then of the batch. Collective. Returns the ids of this process's batch.
+    /// and then of the batch. Collective: each process appends a batch of its own, be it empty. Returns the
+    /// ids of this process's batch.
     pub fn append(&mut self, domain: &GridDomain, mut batch: Batch) -> Result<Range<u64>> {
         let owners = domain.check_owners(self.label(), &self.topology);
         let wanted =

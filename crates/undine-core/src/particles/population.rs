@@ -1,7 +1,8 @@
 //! Fewer and more particles: deleting, merging, splitting.
 //!
 //! Who is concerned is told by local slot, as [`Accessor::map`](crate::Accessor::map) returns it from
-//! a kernel that chooses.
+//! a kernel that chooses. On several processes all make these calls alike, with empty lists where there is
+//! nothing to do: the copies that others keep are stale afterwards, and everyone must know it.
 
 use super::batch::Batch;
 use super::column::Departures;
@@ -15,7 +16,7 @@ use std::sync::OnceLock;
 
 impl ParticleSystem {
     /// Deletes particles: for each local slot, their places in the Bucket, ascending. Gaps are closed
-    /// from the end of the Bucket. Returns how many were deleted.
+    /// from the end of the Bucket. Returns how many were deleted. Call it on all processes alike.
     pub fn delete(&mut self, places: &[Vec<u32>]) -> Result<usize> {
         self.check_places("particles to delete", places, |places| places.to_vec())?;
         let ascending = |places: &Vec<u32>| places.is_sorted_by(|a, b| a < b);
@@ -38,7 +39,8 @@ impl ParticleSystem {
         Ok(places.iter().map(Vec::len).sum())
     }
 
-    /// Deletes the particles whose value in a channel fulfils `gone`.
+    /// Deletes the particles whose value in a channel fulfils `gone`, and returns how many of this
+    /// process's they were. Call it on all processes alike.
     pub fn delete_where<T: Element>(
         &mut self,
         domain: &GridDomain,
@@ -56,7 +58,8 @@ impl ParticleSystem {
 
     /// Merges particles of one Bucket into one: for each local slot, groups of places. The particle
     /// with the smallest id stays, and each channel combines as its description says; means are
-    /// weighted by the channel `mass`, if there is one of `f32`. Returns how many particles went.
+    /// weighted by the channel `mass`, if there is one of `f32`. Returns how many particles went. Call it on
+    /// all processes alike.
     pub fn merge(&mut self, groups: &[Vec<Vec<u32>>]) -> Result<usize> {
         self.check_places("particles to merge", groups, |groups| groups.concat())?;
         let mut groups = groups.to_vec();

@@ -35,7 +35,7 @@ impl ParticleSystem {
     /// The name of the channel with ids.
     pub const ID: &'static str = "id";
 
-    /// A system without particles.
+    /// A system without particles. Collective.
     pub fn new(label: impl Into<String>, domain: &GridDomain) -> Result<Self> {
         let topology = domain.subset(&BucketSet::new())?;
         let mut channels = ChannelSet::new(label);
@@ -96,7 +96,8 @@ impl ParticleSystem {
         self.len() == 0
     }
 
-    /// Adds a channel, at its default for the particles that are there.
+    /// Adds a channel, at its default for the particles that are there. On several processes, all add
+    /// the same channels in the same order.
     pub fn add_channel<T: Element>(&mut self, spec: &ChannelSpec<T>) -> Result<Handle<T>> {
         self.channels.check_new(spec)?;
         let column = {
@@ -112,7 +113,8 @@ impl ParticleSystem {
         Ok(handle)
     }
 
-    /// Removes a channel; its handles are stale from now on. `position` and `id` stay.
+    /// Removes a channel, on all processes alike; its handles are stale from now on. `position` and `id`
+    /// stay.
     pub fn remove_channel(&mut self, name: &str) -> Result<()> {
         if name == Self::POSITION || name == Self::ID {
             return Err(CoreError::BadValue {
@@ -136,7 +138,10 @@ impl ParticleSystem {
         self.channels.read(handle, "a reader outside of kernels")
     }
 
-    /// A channel's column, claimed for writing outside of a kernel.
+    /// A channel's column, claimed for writing outside of a kernel. Copies on other processes become stale.
+    ///
+    /// Call it on all processes alike, though only some may have something to write: each keeps for itself
+    /// whether its copies are fresh, and one that alone thinks otherwise would wait for a refresh for ever.
     pub fn column_mut<T: Element>(
         &self,
         handle: Handle<T>,
@@ -144,14 +149,15 @@ impl ParticleSystem {
         self.channels.write(handle, "a writer outside of kernels")
     }
 
-    /// Every column with its description, for work that does not care for types.
+    /// Every column with its description, for work that does not care for types. Makes all copies
+    /// stale, and so is called on all processes alike, as [`Self::column_mut`] is.
     pub fn columns_mut(
         &mut self,
     ) -> impl Iterator<Item = (&ChannelInfo, &mut (dyn ErasedParticles + 'static))> {
         self.channels.columns_mut()
     }
 
-    /// The world positions [m] of this process's particles, Bucket after Bucket.
+    /// The world positions [m] of this process's particles, Bucket after Bucket in the order of slots.
     pub fn world_positions(&self) -> Result<Vec<DVec3>> {
         let positions = self.channels.read(self.position, "world positions")?;
         let frame = self.topology.frame();

@@ -232,7 +232,8 @@ impl TopologicalParticles {
         Ok(ids)
     }
 
-    /// Keeps the own particles at these indices, in this order, and drops the others.
+    /// Keeps the own particles at these indices, in this order, and drops the others. Ghosts and the table
+    /// are gone until the next [`Self::locate`]. Call it on all processes alike.
     pub fn keep(&mut self, indices: &[u32]) -> Result<()> {
         if let Some(&index) = indices.iter().find(|&&index| index as usize >= self.len) {
             return Err(CoreError::BadIndex {

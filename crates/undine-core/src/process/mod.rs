@@ -7,6 +7,58 @@
 //! Every process runs the same program and makes the same sequence of calls (they are *collective*): an operation that
 //! only some of them reach never ends. Code that may fail on one process alone therefore settles its outcome with
 //! [`all_agree`](trait.Processes.html#method.all_agree) before it changes anything.
+//!
+//! The same holds for calls that send nothing but change what copies of foreign Buckets must be refreshed: writing a
+//! column outside of a kernel, deleting or merging particles, following a Topology. They are made on all processes
+//! alike, with nothing to do where there is nothing.
+//!
+//! A distributed run is an ordinary one whose Domain knows its processes. Heat spreads, on however many there are:
+//!
+//! ```
+//! use glam::DVec3;
+//! use std::{process::ExitCode, sync::Arc};
+//! use undine_core::volume::{DiscreteVolume, VoxelShape};
+//! use undine_core::{Accessor, ChannelSpec, Frame, GridDomain, Partition, Processes, Result, launch};
+//!
+//! fn main() -> ExitCode {
+//!     launch(run) // alone, or as one of those that `mpirun` started
+//! }
+//!
+//! fn run(processes: Arc<dyn Processes>) -> Result<()> {
+//!     let frame = Frame::new(DVec3::ZERO, 0.1)?;
+//!     let even = Partition::even(frame, processes.count());
+//!     let mut domain = GridDomain::distributed("block", frame, processes, Arc::new(even));
+//!     domain.set_buckets(&domain.buckets_in_box(DVec3::ZERO, DVec3::splat(3.0), 0)?)?;
+//!     domain.repartition(Arc::new(domain.balance(|_bucket| 1.0)?))?;
+//!
+//!     let mut block = DiscreteVolume::new("block", &domain);
+//!     let mut now = block.add_channel(&ChannelSpec::new("heat", 0.0_f32), VoxelShape::CELLS)?;
+//!     let mut next = block.add_channel(&ChannelSpec::new("heat, next", 0.0_f32), VoxelShape::CELLS)?;
+//!     block.column_mut(now)?.fill(1.0); // cold outside, where there is no Bucket
+//!     for _step in 0..10 {
+//!         let access = (block.around(now, 1), block.write(next));
+//!         Accessor::new("spread heat", &domain).over(block.topology()).run(access, |_here, (now, next)| {
+//!             for (n, next) in next.iter_mut().enumerate() {
+//!                 let (x, y, z) = (n as i32 >> 6, n as i32 >> 3 & 7, n as i32 & 7);
+//!                 let along_x = now.at(x - 1, y, z) + now.at(x + 1, y, z);
+//!                 let along_y = now.at(x, y - 1, z) + now.at(x, y + 1, z);
+//!                 let along_z = now.at(x, y, z - 1) + now.at(x, y, z + 1);
+//!                 *next = 0.1 * (along_x + along_y + along_z) + 0.4 * now.at(x, y, z);
+//!             }
+//!         })?;
+//!         (now, next) = (next, now);
+//!     }
+//!     let sum = |heat: &[f32]| heat.iter().map(|&heat| f64::from(heat)).sum::<f64>();
+//!     let left = Accessor::new("heat left", &domain)
+//!         .over(block.topology())
+//!         .reduce(block.own(now), |_here, heat| sum(heat), |a, b| a + b)?; // the same on every process
+//!     assert!(left.is_some_and(|left| left < 64.0 * 512.0));
+//!     Ok(())
+//! }
+//! ```
+//!
+//! Each process names the Buckets that it wants, and all get the union; here all want the same. Once Buckets differ in
+//! work, `balance` with real weights and `repartition`, and then `migrate` every store.
 
 mod launch;
 #[cfg(feature = "mpi")]

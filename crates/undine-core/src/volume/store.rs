@@ -23,7 +23,8 @@ pub struct DiscreteVolume {
 }
 
 impl DiscreteVolume {
-    /// A volume without channels on the Buckets that the Domain has now.
+    /// A volume without channels on the Buckets that the Domain has now. It keeps to them until it is told to
+    /// [`follow`](Self::follow) others.
     pub fn new(label: impl Into<String>, domain: &GridDomain) -> Self {
         Self::on(label, domain, domain.topology().clone())
     }
@@ -58,7 +59,8 @@ impl DiscreteVolume {
         &self.channels
     }
 
-    /// Adds a channel; the spec's default is its background, and the value of all its voxels.
+    /// Adds a channel; the spec's default is its background, and the value of all its voxels. On several
+    /// processes, all add the same channels in the same order.
     pub fn add_channel<T: Element>(
         &mut self,
         spec: &ChannelSpec<T>,
@@ -82,7 +84,7 @@ impl DiscreteVolume {
         self.channels.add(spec, column)
     }
 
-    /// Removes a channel; its handles are stale from now on.
+    /// Removes a channel, on all processes alike; its handles are stale from now on.
     pub fn remove_channel(&mut self, name: &str) -> Result<()> {
         self.channels.remove(name)?;
         self.account()
@@ -98,12 +100,16 @@ impl DiscreteVolume {
         self.channels.read(handle, "a reader outside of kernels")
     }
 
-    /// A channel's column, claimed for writing outside of a kernel.
+    /// A channel's column, claimed for writing outside of a kernel. Copies on other processes become stale.
+    ///
+    /// Call it on all processes alike, though only some may have something to write: each keeps for itself
+    /// whether its copies are fresh, and one that alone thinks otherwise would wait for a refresh for ever.
     pub fn column_mut<T: Element>(&self, handle: Handle<T>) -> Result<ChannelMut<'_, Voxels, T>> {
         self.channels.write(handle, "a writer outside of kernels")
     }
 
-    /// Every column with its description, for work that does not care for types.
+    /// Every column with its description, for work that does not care for types. Makes all copies
+    /// stale, and so is called on all processes alike, as [`Self::column_mut`] is.
     pub fn columns_mut(
         &mut self,
     ) -> impl Iterator<Item = (&ChannelInfo, &mut (dyn ErasedVoxels + 'static))> {
@@ -111,7 +117,8 @@ impl DiscreteVolume {
     }
 
     /// Covers the Buckets of another Topology on the same lattice: voxels of Buckets that stay keep
-    /// their values, new ones hold the background. Copies of other processes' Buckets become stale.
+    /// their values, new ones hold the background. Copies of other processes' Buckets become stale: call it
+    /// on all processes alike.
     ///
     /// Refuses a Topology in which Buckets of the volume have changed their owner: see [`Self::migrate`].
     pub fn follow(&mut self, topology: &Arc<Topology>) -> Result<()> {

@@ -90,7 +90,7 @@ impl<'a, T: Blend> Sampler<'a, T> {
         self.locator.world(position)
     }
 
-    /// The value at an offset [m] from the corner of the Bucket in a slot.
+    /// The value at an offset [m] from the corner of the Bucket in a slot of the volume's own Topology.
     ///
     /// Within the Bucket its own level is read. The offset may lie outside: then the Bucket of the same level there is
     /// read, or failing that a coarser or finer one.
