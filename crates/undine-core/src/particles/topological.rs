@@ -188,7 +188,8 @@ impl TopologicalParticles {
             });
         }
         self.channels.remove(name)?;
-        self.account()
+        self.account();
+        Ok(())
     }
 
     /// The handle of a channel by name.
@@ -228,7 +229,7 @@ impl TopologicalParticles {
         let ids = first..first + positions.len() as u64;
         let column = self.channels.get_mut(self.id)?;
         column[old..].iter_mut().zip(ids.clone()).for_each(|(id, next)| *id = next);
-        self.account()?;
+        self.account();
         Ok(ids)
     }
 
@@ -247,7 +248,8 @@ impl TopologicalParticles {
             column.gather(indices);
         }
         self.len = indices.len();
-        self.account()
+        self.account();
+        Ok(())
     }
 
     /// Finds out which particles lie in which Bucket; in a distributed run, ghosts of the particles
@@ -271,7 +273,8 @@ impl TopologicalParticles {
             buckets.extend(ghosts);
         }
         self.table = BucketTable::new(self.frame, &buckets);
-        self.account()
+        self.account();
+        Ok(())
     }
 
     /// Which particles, ghosts included, lay in which Bucket at the last [`Self::locate`].
@@ -386,11 +389,11 @@ impl TopologicalParticles {
         Ok(())
     }
 
-    /// Sets the reservation to what is allocated.
-    fn account(&mut self) -> Result<()> {
+    /// Notes what is allocated; whether it fits was asked before anything changed.
+    fn account(&mut self) {
         let bytes: usize =
             self.channels.columns_mut().map(|(_, column)| column.allocated_bytes()).sum();
-        self.reservation.resize(self.channels.label(), bytes as u64)
+        self.reservation.settle(bytes as u64);
     }
 }
 

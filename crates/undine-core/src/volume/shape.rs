@@ -73,6 +73,12 @@ impl Resolution {
         1 << (3 * self.bits())
     }
 
+    /// The coordinates of the voxel at a place in a chunk: the inverse of [`Self::index`].
+    pub const fn coords(self, place: usize) -> [usize; 3] {
+        let (bits, mask) = (self.bits(), self.edge() - 1);
+        [place >> (2 * bits), (place >> bits) & mask, place & mask]
+    }
+
     /// The place of a voxel in its chunk: x slowest, z fastest.
     pub const fn index(self, x: usize, y: usize, z: usize) -> usize {
         (x << (2 * self.bits())) | (y << self.bits()) | z
@@ -127,5 +133,20 @@ impl VoxelShape {
     /// The same with another resolution.
     pub const fn with_resolution(self, resolution: Resolution) -> Self {
         Self { resolution, centring: self.centring }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_and_coordinates_are_inverse() {
+        for resolution in [Resolution::R2, Resolution::R4, Resolution::R8, Resolution::R16] {
+            for place in 0..resolution.voxels() {
+                let [x, y, z] = resolution.coords(place);
+                assert_eq!(resolution.index(x, y, z), place);
+            }
+        }
     }
 }
