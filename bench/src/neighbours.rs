@@ -110,9 +110,9 @@ impl State {
     /// The velocity smoothed over neighbours (XSPH, Monaghan 1989).
     fn smooth(&mut self) -> Result<()> {
         let per_h2 = (1.0 / (RADIUS * RADIUS)) as f32;
-        let access = (self.particles.near(self.velocity), self.particles.write(self.smooth));
+        let access = (self.particles.around(self.velocity), self.particles.write(self.smooth));
         Ok(self.search()?.for_each(access, |_, (velocity, smooth), i, near| {
-            let own = velocity.own()[i];
+            let own = velocity.chunk()[i];
             let mut sum = Vec3::ZERO;
             for j in near.iter() {
                 sum += (velocity.of(j.neighbour) - own) * (1.0 - j.distance2 * per_h2);

@@ -7,7 +7,7 @@ use crate::channel::{ChannelMut, ChannelRef, Handle};
 use crate::domain::{NONE, Slot, SlotMap, Topology, direction};
 use crate::element::Element;
 use crate::error::Result;
-use crate::particles::{ChunkBase, ErasedParticles, ParticleColumn, ParticleSystem, Particles};
+use crate::particles::{ChunkBase, ErasedParticles, ParticleSystem, Particles};
 use crate::process::{Parcel, Processes};
 
 /// Reads the particles of the Bucket being visited.
@@ -120,28 +120,41 @@ unsafe impl<T: Element> Access for ParticlesAround<'_, T> {
     where
         Self: 'c,
     {
-        ParticleNeighbourhood { column: &claim.column, neighbours: claim.surroundings.of(slot) }
+        let slots = claim.surroundings.of(slot);
+        ParticleNeighbourhood { chunks: slots.map(|slot| claim.column.chunk(slot)), slots }
     }
 }
 
 /// The particles of a Bucket and of those around it, to read.
 #[derive(Clone, Copy)]
 pub struct ParticleNeighbourhood<'v, T> {
-    column: &'v ParticleColumn<T>,
-    neighbours: &'v [Slot; 27],
+    /// By direction, looked up once: a kernel may ask for many single particles.
+    chunks: [&'v [T]; 27],
+    slots: &'v [Slot; 27],
 }
 
 impl<'v, T: Element> ParticleNeighbourhood<'v, T> {
     /// The particles of the Bucket itself.
     #[inline]
     pub fn chunk(&self) -> &'v [T] {
-        self.column.chunk(self.neighbours[13])
+        self.chunks[direction(0, 0, 0)]
     }
 
     /// The particles of the Bucket at an offset of −1, 0 or 1 per axis; none where it does not exist.
     #[inline]
     pub fn neighbour(&self, x: i32, y: i32, z: i32) -> &'v [T] {
-        self.column.chunk(self.neighbours[direction(x, y, z)])
+        self.chunks[direction(x, y, z)]
+    }
+
+    /// The particles of the Bucket in a [`direction`]; none where it does not exist.
+    #[inline]
+    pub(crate) fn towards(&self, direction: usize) -> &'v [T] {
+        self.chunks[direction]
+    }
+
+    /// The slot in the Particle System of the Bucket in a [`direction`], or [`NONE`].
+    pub(crate) fn slot_towards(&self, direction: usize) -> Slot {
+        self.slots[direction]
     }
 }
 

@@ -4,9 +4,8 @@
 //! but the particles next to them count.
 
 use super::claims::slots_of;
-use crate::domain::{NONE, Slot, SlotMap, Topology, direction};
+use crate::domain::{NONE, Slot, SlotMap, Topology, offset_towards};
 use crate::error::{CoreError, Result};
-use glam::IVec3;
 use rayon::prelude::*;
 
 /// A visited slot, and the slots of a store around it.
@@ -46,7 +45,7 @@ impl<'c> Surroundings<'c> {
         Ok(Self { slots, store, lacking })
     }
 
-    /// The slots in the store of the 27 Buckets around the one visited, by [`direction`].
+    /// The slots in the store of the 27 Buckets around the one visited, by [`direction`](crate::domain::direction).
     #[inline]
     pub fn of(&self, slot: Slot) -> &[Slot; 27] {
         const NOWHERE: &[Slot; 27] = &[NONE; 27];
@@ -69,22 +68,16 @@ fn look_around(
 ) -> Result<[Slot; 27]> {
     let bucket = over.bucket(slot);
     let mut around = [NONE; 27];
-    for x in -1..=1 {
-        for y in -1..=1 {
-            for z in -1..=1 {
-                let near = bucket.offset(IVec3::new(x, y, z));
-                let found = store.slot(near).unwrap_or(NONE);
-                if found == NONE && store.local() < store.all().len() && store.all().contains(near)
-                {
-                    return Err(CoreError::BadAccess {
-                        task,
-                        why: format!(
-                            "it reads {label} around {bucket:?}, but {label} has {near:?} on another process and no copy here; let it cover {bucket:?} too"
-                        ),
-                    });
-                }
-                around[direction(x, y, z)] = found;
-            }
+    for (direction, found) in around.iter_mut().enumerate() {
+        let near = bucket.offset(offset_towards(direction));
+        *found = store.slot(near).unwrap_or(NONE);
+        if *found == NONE && store.local() < store.all().len() && store.all().contains(near) {
+            return Err(CoreError::BadAccess {
+                task,
+                why: format!(
+                    "it reads {label} around {bucket:?}, but {label} has {near:?} on another process and no copy here; let it cover {bucket:?} too"
+                ),
+            });
         }
     }
     Ok(around)

@@ -1,5 +1,6 @@
 //! A private padded copy of a Bucket's voxels, for gathering a neighbourhood and for scattering.
 
+use crate::domain::offset_towards;
 use crate::element::Element;
 use crate::prefetch::prefetch;
 use crate::volume::Resolution;
@@ -162,7 +163,7 @@ impl<T: Element> Tile<T> {
                     chunk: parts.map(|part| part.1),
                     len: parts.map(|part| part.2),
                 };
-                ((n as i32 / 9 - 1, n as i32 / 3 % 3 - 1, n as i32 % 3 - 1), part)
+                (offset_towards(n).into(), part)
             })
             .filter(|(_, part)| !part.len.contains(&0))
     }

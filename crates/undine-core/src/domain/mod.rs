@@ -25,4 +25,4 @@ pub use frame::{Frame, VOXELS_PER_BUCKET};
 pub use grid::GridDomain;
 pub use partition::Partition;
 pub use set::BucketSet;
-pub use topology::{NONE, Slot, SlotMap, Topology, direction};
+pub use topology::{NONE, Slot, SlotMap, Topology, direction, offset_towards};

@@ -30,6 +30,12 @@ pub const fn direction(x: i32, y: i32, z: i32) -> usize {
     ((x + 1) * 9 + (y + 1) * 3 + z + 1) as usize
 }
 
+/// The offset of an entry in a table of 27 neighbours: the inverse of [`direction`].
+pub const fn offset_towards(direction: usize) -> IVec3 {
+    let n = direction as i32;
+    IVec3::new(n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1)
+}
+
 /// The Buckets of a set as one process sees them.
 #[derive(Debug)]
 pub struct Topology {
@@ -198,7 +204,7 @@ impl Topology {
         let Some(table) = self.coarser.get(slot as usize) else { return NONE };
         let parity = self.buckets[slot as usize].parity();
         // The table holds, along each axis, the parent and the one that the Bucket lies beside.
-        let entry: IVec3 = (neighbour_offset(direction) + 2 - parity) >> 1;
+        let entry: IVec3 = (offset_towards(direction) + 2 - parity) >> 1;
         table[(entry.x << 2 | entry.y << 1 | entry.z) as usize]
     }
 
@@ -283,12 +289,6 @@ impl Topology {
             + lists * size_of::<Slot>();
         MemoryReport { raw: 0, overhead: bytes as u64 }
     }
-}
-
-/// The offset of an entry in a table of 27: the inverse of [`direction`].
-pub(crate) fn neighbour_offset(direction: usize) -> IVec3 {
-    let n = direction as i32;
-    IVec3::new(n / 9, n / 3 % 3, n % 3) - 1
 }
 
 /// The first of the eight coarser Buckets that contain a Bucket's neighbours.

@@ -1,6 +1,6 @@
 //! All that may be near to the particles of a cell.
 
-use super::near::Neighbour;
+use super::neighbour::Neighbour;
 use super::patch::Patch;
 use glam::Vec3;
 

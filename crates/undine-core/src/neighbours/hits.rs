@@ -6,7 +6,7 @@
 //! table gives the permutation for each of the 256 outcomes.
 
 use super::candidates::{Blocks, LANES};
-use super::near::Neighbour;
+use super::neighbour::Neighbour;
 use glam::Vec3;
 
 /// The neighbours of a particle, in a fixed order.

@@ -1,6 +1,6 @@
 //! The neighbours of every particle, written down.
 
-use super::near::Neighbour;
+use super::neighbour::Neighbour;
 use super::search::{BucketSearch, Neighbours};
 use crate::domain::Slot;
 use crate::error::{CoreError, Result};

@@ -13,11 +13,11 @@
 //! # water.append(&domain, water.batch(&points)?)?;
 //! let h = 0.2_f32;
 //! Neighbours::new("density", &domain, &water, f64::from(h))?.for_each(
-//!     (water.near(mass), water.write(density)),
+//!     (water.around(mass), water.write(density)),
 //!     |_here, (mass, density), i, near| {
 //!         let weight = |distance2: f32| (h * h - distance2).powi(3);
 //!         let others = near.iter().map(|j| mass.of(j.neighbour) * weight(j.distance2));
-//!         density[i] = mass.own()[i] * weight(0.0) + others.sum::<f32>();
+//!         density[i] = mass.chunk()[i] * weight(0.0) + others.sum::<f32>();
 //!     },
 //! )?;
 //! # Ok(()) }
@@ -43,11 +43,11 @@ mod candidates;
 mod cells;
 mod hits;
 mod lists;
-mod near;
+mod neighbour;
 mod patch;
 mod search;
 
 pub use hits::{Near, Nearby};
 pub use lists::NeighbourLists;
-pub use near::{NearChannel, Neighbour, ParticlesNear};
+pub use neighbour::Neighbour;
 pub use search::Neighbours;

@@ -2,7 +2,9 @@
 
 use super::candidates::LANES;
 use super::cells::{Cells, Sorted};
-use super::near::{NearChannel, Neighbour, step};
+use super::neighbour::Neighbour;
+use crate::access::ParticleNeighbourhood;
+use crate::domain::offset_towards;
 use glam::Vec3;
 use std::ops::Range;
 
@@ -27,7 +29,7 @@ impl Patch {
     pub fn gather<'s>(
         &mut self,
         cells: &Cells,
-        positions: &NearChannel<'_, Vec3>,
+        positions: &ParticleNeighbourhood<'_, Vec3>,
         sorted: impl Fn(u32) -> Option<&'s Sorted>,
     ) {
         self.edge = cells.edge + 2;
@@ -36,12 +38,12 @@ impl Patch {
 
         // Count, so that each start becomes its cell's end.
         for direction in 0..27 {
-            let chunk = positions.chunk(direction);
+            let chunk = positions.towards(direction);
             if chunk.is_empty() {
                 continue;
             }
             let layer = Layer::of(cells, direction);
-            match sorted(positions.slot(direction)) {
+            match sorted(positions.slot_towards(direction)) {
                 Some(sorted) => layer.each_row(|from, to, len| {
                     for cell in 0..len {
                         self.starts[to + cell] +=
@@ -64,7 +66,7 @@ impl Patch {
         self.who.resize(len, Neighbour::default());
         let [xs, ys, zs] = &mut self.offsets;
         for direction in 0..27 {
-            let chunk = positions.chunk(direction);
+            let chunk = positions.towards(direction);
             if chunk.is_empty() {
                 continue;
             }
@@ -75,7 +77,7 @@ impl Patch {
                 who[at] = Neighbour::new(direction, place);
             };
             let layer = Layer::of(cells, direction);
-            match sorted(positions.slot(direction)) {
+            match sorted(positions.slot_towards(direction)) {
                 Some(sorted) => layer.each_row(|from, to, len| {
                     for cell in 0..len {
                         let places = sorted.cell(from + cell);
@@ -122,7 +124,7 @@ struct Layer {
 impl Layer {
     fn of(cells: &Cells, direction: usize) -> Self {
         let edge = cells.edge;
-        let steps = step(direction).to_array();
+        let steps = offset_towards(direction).to_array();
         let from = steps.map(|step| match step {
             -1 => edge - 1..edge,
             0 => 0..edge,

@@ -3,7 +3,7 @@
 use super::candidates::Candidates;
 use super::cells::{Cells, Sorted};
 use super::hits::{Hits, Near, Target};
-use super::near::{Neighbour, check_reach};
+use super::neighbour::Neighbour;
 use super::patch::Patch;
 use crate::access::{Access, Accessor, Here};
 use crate::domain::{Bucket, GridDomain, Slot};
@@ -77,7 +77,7 @@ impl<'s> Neighbours<'s> {
     /// place in the Bucket being visited, and the neighbours.
     ///
     /// Bucket after Bucket, but in no promised order within one. Neighbours' channels are declared with
-    /// [`ParticleSystem::near`], the particle's own with [`ParticleSystem::own`] or
+    /// [`ParticleSystem::around`], the particle's own with [`ParticleSystem::own`] or
     /// [`ParticleSystem::write`]. Particles must be in their Buckets: rebucketize after moving them.
     pub fn for_each<A: Access>(
         &self,
@@ -96,7 +96,12 @@ impl<'s> Neighbours<'s> {
         kernel: impl for<'v> Fn(Here<'v>, A::View<'v>, BucketSearch<'_>) + Sync,
     ) -> Result<()> {
         let same = self.particles.channels().id() == self.others.channels().id();
-        let prepared = check_reach(self.task, self.particles.topology(), self.others)
+        let around = self.others.around(self.others.position());
+        // Whether the others can be seen from here may differ between processes: claim them once before
+        // anybody starts.
+        let prepared = around
+            .claim(self.task, self.particles.topology())
+            .map(drop)
             .and_then(|()| sort_all(self.task, &self.cells, self.particles))
             .and_then(|own| match same {
                 true => Ok((own, None)),
@@ -104,10 +109,7 @@ impl<'s> Neighbours<'s> {
             });
         let (own_sorted, others_sorted) = self.domain.processes().all_agree(prepared)?;
         let near_sorted = others_sorted.as_ref().unwrap_or(&own_sorted);
-        let positions = (
-            self.particles.own(self.particles.position()),
-            self.others.near(self.others.position()),
-        );
+        let positions = (self.particles.own(self.particles.position()), around);
 
         Accessor::new(self.task, self.domain).over(self.particles.topology()).run_with(
             (positions, access),
@@ -223,7 +225,10 @@ fn sort_all(
         }
         Ok(Sorted::worth_keeping(cells, offsets))
     };
-    (0..topology.local()).into_par_iter().with_min_len(4).map(sort).collect()
+    let sorted: Vec<Result<Option<Sorted>>> =
+        (0..topology.local()).into_par_iter().with_min_len(4).map(sort).collect();
+    // One after the other, so that of several bad particles always the same one is named.
+    sorted.into_iter().collect()
 }
 
 /// The error for a particle that is not in its Bucket.

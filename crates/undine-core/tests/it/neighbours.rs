@@ -50,20 +50,27 @@ fn search(
     Neighbours::new("test", domain, particles, radius)
         .unwrap()
         .among(others)
-        .for_each((particles.own(particles.id()), others.near(others.id())), |_, views, i, near| {
-            let (own, ids) = &*views;
-            let found: Vec<Found> = near
-                .iter()
-                .map(|j| {
-                    (
-                        ids.of(j.neighbour),
-                        j.offset.to_array().map(f32::to_bits),
-                        j.distance2.to_bits(),
-                    )
-                })
-                .collect();
-            assert!(all.lock().unwrap().insert(own[i], found).is_none(), "{} came twice", own[i]);
-        })
+        .for_each(
+            (particles.own(particles.id()), others.around(others.id())),
+            |_, views, i, near| {
+                let (own, ids) = &*views;
+                let found: Vec<Found> = near
+                    .iter()
+                    .map(|j| {
+                        (
+                            ids.of(j.neighbour),
+                            j.offset.to_array().map(f32::to_bits),
+                            j.distance2.to_bits(),
+                        )
+                    })
+                    .collect();
+                assert!(
+                    all.lock().unwrap().insert(own[i], found).is_none(),
+                    "{} came twice",
+                    own[i]
+                );
+            },
+        )
         .unwrap();
     all.into_inner().unwrap()
 }
@@ -366,7 +373,7 @@ fn a_kernel_writes_its_own_particles_from_channels_of_its_neighbours() {
     let sum = particles.add_channel(&ChannelSpec::new("sum", 0.0_f32)).unwrap();
     Neighbours::new("sum", &domain, &particles, 0.2)
         .unwrap()
-        .for_each((particles.near(weight), particles.write(sum)), |_, (weight, sum), i, near| {
+        .for_each((particles.around(weight), particles.write(sum)), |_, (weight, sum), i, near| {
             sum[i] = near.neighbours().map(|j| weight.of(j)).sum();
         })
         .unwrap();

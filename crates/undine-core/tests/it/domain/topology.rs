@@ -2,7 +2,7 @@
 
 use super::*;
 use std::collections::BTreeMap;
-use undine_core::domain::{NONE, Slot, SlotMap, direction};
+use undine_core::domain::{NONE, Slot, SlotMap, direction, offset_towards};
 use undine_core::{BucketKey, Partition, Topology};
 
 /// Whether two Buckets are near enough that a kernel on one may read the other: on the same level or
@@ -32,7 +32,7 @@ fn check_tables(topology: &Topology) {
     for slot in 0..topology.local() as Slot {
         let bucket = topology.bucket(slot);
         for (n, by) in around().enumerate() {
-            assert_eq!(direction(by.x, by.y, by.z), n);
+            assert_eq!((direction(by.x, by.y, by.z), offset_towards(n)), (n, by));
             let near = bucket.offset(by);
             assert_eq!(topology.neighbours(slot)[n], find(near), "{bucket:?} {by}");
             assert_eq!(topology.coarser(slot, n), find(near.parent()), "{bucket:?} {by}");

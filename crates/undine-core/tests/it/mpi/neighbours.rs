@@ -44,7 +44,7 @@ fn sums(
     let count = particles.add_channel(&ChannelSpec::new("count", 0_u32))?;
     let sum = particles.add_channel(&ChannelSpec::new("sum", 0.0_f32))?;
     let (id, particles) = (particles.id(), &*particles);
-    let access = (particles.near(id), particles.write(count), particles.write(sum));
+    let access = (particles.around(id), particles.write(count), particles.write(sum));
     let search = Neighbours::new("sums", domain, particles, 0.3)?;
     search.for_each(access, |_, (ids, counts, sums), i, near| {
         counts[i] = near.len() as u32;
