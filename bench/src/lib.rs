@@ -10,6 +10,7 @@ pub mod machine;
 pub mod measure;
 pub mod neighbours;
 pub mod peers;
+pub mod random;
 pub mod rebucketize;
 pub mod record;
 pub mod report;

@@ -3,7 +3,7 @@
 
 use crate::Result;
 use crate::harness::{Benchmark, Context, Outcome};
-use crate::rebucketize::random_point;
+use crate::random;
 use crate::report::Value;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::neighbours::{NeighbourLists, Neighbours};
@@ -80,7 +80,7 @@ impl State {
         let velocity = particles.add_channel(&ChannelSpec::new("velocity", Vec3::ZERO))?;
         let smooth = particles.add_channel(&ChannelSpec::new("smooth", Vec3::ZERO))?;
         let edge = (count as f64 / 8.0).cbrt() * VOXEL;
-        let positions: Vec<DVec3> = (0..count as u64).map(|n| random_point(n) * edge).collect();
+        let positions: Vec<DVec3> = (0..count as u64).map(|n| random::point(n) * edge).collect();
         let mut batch = particles.batch(&positions)?;
         for (velocity, position) in batch.values_mut::<Vec3>("velocity")?.iter_mut().zip(&positions)
         {

@@ -2,6 +2,7 @@
 
 use crate::Result;
 use crate::harness::{Benchmark, Context, Outcome};
+use crate::random;
 use crate::report::Value;
 use undine_core::glam::{DVec3, Mat3, Vec3};
 use undine_core::{Accessor, ChannelSpec, Frame, GridDomain, ParticleSystem};
@@ -26,7 +27,7 @@ fn run(context: &Context) -> Result<Outcome> {
     particles.add_channel(&ChannelSpec::new("affine", Mat3::ZERO))?;
     let count = context.size;
     let edge = (count as f64 / 8.0).cbrt() * VOXEL;
-    let positions: Vec<DVec3> = (0..count as u64).map(|n| random_point(n) * edge).collect();
+    let positions: Vec<DVec3> = (0..count as u64).map(|n| random::point(n) * edge).collect();
     particles.append(&domain, particles.batch(&positions)?)?;
 
     let mut state = State { domain, particles, away: false };
@@ -41,7 +42,7 @@ fn run(context: &Context) -> Result<Outcome> {
         |state, hash| {
             // Only who is where: the order within a Bucket goes back to all calls before.
             if let Ok(ids) = state.particles.column(state.particles.id()) {
-                let scramble = |sum: u64, id: &u64| sum ^ id.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                let scramble = |sum: u64, id: &u64| sum ^ id.wrapping_mul(random::GOLDEN);
                 let sum = |slot: u32| ids.chunk(slot).iter().fold(0, scramble);
                 let sums: Vec<u64> =
                     (0..state.particles.topology().local() as u32).map(sum).collect();
@@ -83,17 +84,4 @@ impl State {
             },
         )?)
     }
-}
-
-/// A point in the unit cube from a stable hash.
-pub(crate) fn random_point(n: u64) -> DVec3 {
-    let unit = |salt: u64| {
-        let mut x = (n + 1)
-            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
-            .wrapping_add(salt.wrapping_mul(0xD1B5_4A32_D192_ED03));
-        x = (x ^ x >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        x = (x ^ x >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((x ^ x >> 31) >> 11) as f64 / (1_u64 << 53) as f64
-    };
-    DVec3::new(unit(1), unit(2), unit(3))
 }

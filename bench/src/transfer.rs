@@ -5,6 +5,7 @@ use crate::Result;
 use crate::harness::{Benchmark, Context, Outcome};
 use crate::hash::StableHash;
 use crate::peers::TAICHI_MPM;
+use crate::random;
 use crate::report::Value;
 use undine_core::glam::{DVec3, Mat3, Vec3};
 use undine_core::transfer::{self, Carried, Kernel, Mass, Method};
@@ -152,22 +153,14 @@ fn jittered(count: usize) -> Vec<DVec3> {
         let corner = [cell / (cells * cells), cell / cells % cells, cell % cells];
         let axis = |axis: usize| {
             let half = part >> axis & 1;
-            let jitter = (scramble(3 * n + axis as u64) >> 11) as f64 / (1_u64 << 53) as f64;
+            let jitter = random::unit(3 * n + axis as u64);
             (corner[axis] as f64 + 0.5 * (half as f64 + jitter)) * VOXEL
         };
         DVec3::new(axis(0), axis(1), axis(2))
     };
     let mut order: Vec<u64> = (0..count as u64).collect();
-    order.sort_by_key(|&n| scramble(n));
+    order.sort_by_key(|&n| random::scramble(n));
     order.into_iter().map(place).collect()
-}
-
-/// A random number for each number, for ever the same (SplitMix64).
-fn scramble(n: u64) -> u64 {
-    let mut z = n.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]
