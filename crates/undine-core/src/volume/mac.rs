@@ -46,6 +46,13 @@ impl DiscreteVolume {
         let [x, y, z] = Axis::ALL.map(|axis| self.handle(&component(name, axis)));
         Ok(MacHandle { faces: [x?, y?, z?] })
     }
+
+    /// Removes a MAC vector channel; its handles are stale from now on.
+    pub fn remove_mac(&mut self, name: &str) -> Result<()> {
+        // All three or none.
+        self.mac(name)?;
+        Axis::ALL.into_iter().try_for_each(|axis| self.remove_channel(&component(name, axis)))
+    }
 }
 
 fn component(name: &str, axis: Axis) -> String {

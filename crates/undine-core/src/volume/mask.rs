@@ -3,7 +3,7 @@
 use super::shape::{Resolution, VoxelShape};
 use super::store::DiscreteVolume;
 use crate::channel::{ChannelSpec, Handle};
-use crate::error::Result;
+use crate::error::{CoreError, Result};
 
 /// A channel with a bit per voxel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,10 +18,30 @@ impl DiscreteVolume {
     /// Adds a mask, with every bit off.
     pub fn add_mask(&mut self, name: &str, resolution: Resolution) -> Result<MaskHandle> {
         let shape = VoxelShape::CELLS.with_resolution(resolution);
-        let words = resolution.voxels().div_ceil(64);
-        let words = self.add_chunked(&ChannelSpec::new(name, 0_u64), shape, words)?;
+        let words =
+            self.add_chunked(&ChannelSpec::new(name, 0_u64), shape, words_of(resolution))?;
         Ok(MaskHandle { words, resolution })
     }
+
+    /// The mask of this name. Refuses a channel of whole numbers, and any channel while it is written.
+    pub fn mask(&self, name: &str) -> Result<MaskHandle> {
+        let words = self.handle(name)?;
+        let column = self.column(words)?;
+        let resolution = column.shape().resolution;
+        if column.chunk_len() != words_of(resolution) {
+            return Err(CoreError::BadValue {
+                what: format!("channel `{name}` of {}", self.label()),
+                found: "a number per voxel".into(),
+                wanted: "a mask, with a bit per voxel",
+            });
+        }
+        Ok(MaskHandle { words, resolution })
+    }
+}
+
+/// 64-bit words that hold a bit per voxel of a Bucket.
+fn words_of(resolution: Resolution) -> usize {
+    resolution.voxels().div_ceil(64)
 }
 
 /// The bits of one Bucket: a view on a chunk of words.

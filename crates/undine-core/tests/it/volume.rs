@@ -475,3 +475,29 @@ fn every_element_type_has_room_at_every_resolution() {
     }
     for_every_element!(check);
 }
+
+#[test]
+fn masks_and_mac_velocities_are_found_by_name_and_removed() {
+    let mut domain = domain();
+    domain.set_buckets(&cube(0, 1)).unwrap();
+    let mut volume = DiscreteVolume::new("air", &domain);
+    for resolution in RESOLUTIONS {
+        let name = format!("solid {}", resolution.edge());
+        let mask = volume.add_mask(&name, resolution).unwrap();
+        assert_eq!(volume.mask(&name).unwrap(), mask);
+        let name = format!("number {}", resolution.edge());
+        let shape = VoxelShape::CELLS.with_resolution(resolution);
+        volume.add_channel(&ChannelSpec::new(name.clone(), 0_u64), shape).unwrap();
+        let error = volume.mask(&name).unwrap_err();
+        assert!(matches!(error, CoreError::BadValue { .. }), "{error}");
+    }
+
+    let before = bytes_of_volume(&mut volume);
+    let velocity = volume.add_mac("velocity", "m/s", Resolution::R8).unwrap();
+    assert_eq!(volume.mac("velocity").unwrap(), velocity);
+    volume.remove_mac("velocity").unwrap();
+    assert!(bytes_of_volume(&mut volume) == before);
+    for error in [volume.mac("velocity").unwrap_err(), volume.remove_mac("velocity").unwrap_err()] {
+        assert!(matches!(error, CoreError::UnknownChannel { .. }), "{error}");
+    }
+}
