@@ -3,6 +3,7 @@
 use super::bucket::{Bucket, MAX_LEVEL};
 use crate::error::{CoreError, Result};
 use glam::{DVec3, IVec3, Vec3};
+use rayon::prelude::*;
 
 /// Voxels along a Bucket's edge at the customary resolution: an OpenVDB leaf.
 pub const VOXELS_PER_BUCKET: usize = 8;
@@ -78,6 +79,26 @@ impl Frame {
         Ok((bucket.check(what)?, offset))
     }
 
+    /// What `keep` makes of the Bucket and the offset of each world position. If one has none, the error
+    /// is that of the first such; `what` names the owner of a position by its number.
+    pub(crate) fn locate_all<R: Send>(
+        &self,
+        positions: &[DVec3],
+        level: u8,
+        what: impl Fn(usize) -> String,
+        keep: impl Fn(Bucket, Vec3) -> R + Sync,
+    ) -> Result<Vec<R>> {
+        let located = |position: DVec3, what: &str| {
+            self.locate(position, level, what).map(|(bucket, offset)| keep(bucket, offset))
+        };
+        // Names are made only where something is wrong.
+        if let Some(kept) = positions.par_iter().map(|&at| located(at, "").ok()).collect() {
+            return Ok(kept);
+        }
+        let named = |(n, &at): (usize, &DVec3)| located(at, "").or_else(|_| located(at, &what(n)));
+        positions.iter().enumerate().map(named).collect()
+    }
+
     /// The last Bucket on `level` that a box reaches into which ends at `position`: along an axis where
     /// it ends on a Bucket's face, not the Bucket behind that face.
     pub(super) fn locate_end(&self, position: DVec3, level: u8, what: &str) -> Result<Bucket> {
@@ -98,7 +119,8 @@ impl Frame {
             return Err(CoreError::NoSuchLevel { found: level, max: MAX_LEVEL });
         }
         let size = self.bucket_size(level);
-        let cell = ((position - self.origin) / size).floor();
+        let from_origin = position - self.origin;
+        let cell = (from_origin / size).floor();
         let limit = f64::from(Bucket::limit(level));
         if cell.abs().max_element() > limit {
             return Err(CoreError::OutOfRange {
@@ -109,8 +131,9 @@ impl Frame {
             });
         }
         let mut coord = cell.as_ivec3();
-        let corner = self.origin + cell * size;
-        let mut offset = (position - corner).as_vec3().max(Vec3::ZERO);
+        // Not from the corner in the world, which far from zero is rounded: so the same place has the
+        // same offset at any origin, if it is exact in f64.
+        let mut offset = (from_origin - cell * size).as_vec3().max(Vec3::ZERO);
         let far = offset.cmpge(Vec3::splat(size as f32));
         coord += IVec3::new(far.x.into(), far.y.into(), far.z.into());
         offset = Vec3::select(far, Vec3::ZERO, offset);
@@ -137,6 +160,18 @@ mod tests {
             prop_assert!(offset.min_element() >= 0.0 && offset.max_element() < size);
             let error = (frame.world(bucket, offset) - position).abs().max_element();
             prop_assert!(error <= f64::from(size * f32::EPSILON) + 1e-12);
+        }
+    }
+
+    #[test]
+    fn an_exact_place_has_the_same_offset_at_any_origin() {
+        let here = Frame::new(DVec3::ZERO, 0.1).unwrap();
+        let origin = DVec3::new(10_240.0, -5_120.0, 20_480.0);
+        let far = Frame::new(origin, 0.1).unwrap();
+        for n in -500..500 {
+            let place = DVec3::new(f64::from(n), f64::from(7 * n), f64::from(3 - n)) / 1024.0;
+            let found = far.locate(origin + place, 0, "a point").unwrap();
+            assert_eq!(found, here.locate(place, 0, "a point").unwrap(), "{place}");
         }
     }
 

@@ -118,7 +118,8 @@ impl GridDomain {
     /// Pads the Buckets of each level by `n` in every direction. Collective.
     pub fn dilate(&mut self, n: u32) -> Result<()> {
         let check = |buckets: usize| self.check_tables(&self.label, buckets as u128);
-        self.topology = self.build(self.topology.all().dilate_within(n, check)?)?;
+        let padded = self.processes.all_agree(self.topology.all().dilate_within(n, check))?;
+        self.topology = self.build(padded)?;
         Ok(())
     }
 
@@ -135,8 +136,7 @@ impl GridDomain {
         if more.is_empty() {
             return Ok(base.clone());
         }
-        // Memory may be short on one process alone.
-        self.processes.all_agree(self.build(base.all().union(&more)))
+        self.build(base.all().union(&more))
     }
 
     /// Refuses a store whose Buckets are cut otherwise than the Domain is now.
@@ -184,20 +184,9 @@ impl GridDomain {
 
     /// The Buckets of a level in which at least one of `points` [m] lies.
     pub fn buckets_at_points(&self, points: &[DVec3], level: u8) -> Result<BucketSet> {
-        let keys: Result<Vec<BucketKey>> = points
-            .par_iter()
-            .enumerate()
-            .map(|(n, &point)| {
-                // The message is made only where something is wrong.
-                let located = self.frame.locate(point, level, "");
-                located
-                    .or_else(|_| {
-                        self.frame.locate(point, level, &format!("point {n} in {}", self.label))
-                    })
-                    .map(|(bucket, _)| bucket.key())
-            })
-            .collect();
-        Ok(BucketSet::from_keys(keys?))
+        let what = |n: usize| format!("point {n} in {}", self.label);
+        let keys = self.frame.locate_all(points, level, what, |bucket, _| bucket.key())?;
+        Ok(BucketSet::from_keys(keys))
     }
 
     /// The Partition that gives every process the same weight. Collective.
@@ -206,26 +195,17 @@ impl GridDomain {
     /// moves yet: hand the result to [`Self::repartition`] of every Domain, and then let every store of
     /// theirs migrate.
     pub fn balance(&self, weight: impl Fn(Bucket) -> f64) -> Result<Partition> {
-        let mine: Vec<(u64, f64)> = self.topology.buckets()[..self.topology.local()]
+        let mine: Vec<[u64; 2]> = self.topology.buckets()[..self.topology.local()]
             .iter()
-            .map(|&bucket| (bytemuck::cast(bucket.key()), weight(bucket)))
+            .map(|&bucket| [bytemuck::cast(bucket.key()), weight(bucket).to_bits()])
             .collect();
-        let bytes: Vec<u8> = mine
-            .iter()
-            .flat_map(|(key, weight)| [key.to_le_bytes(), weight.to_le_bytes()])
+        let weights: Vec<(BucketKey, f64)> = self
+            .processes
+            .all_gather_values(&mine)?
+            .into_iter()
             .flatten()
+            .map(|[key, weight]| (bytemuck::cast(key), f64::from_bits(weight)))
             .collect();
-        let mut weights = Vec::new();
-        for bytes in self.processes.all_gather(&bytes)? {
-            for pair in bytes.as_chunks::<16>().0 {
-                let (key, weight) = pair.split_at(8);
-                let number = |bytes: &[u8]| u64::from_le_bytes(std::array::from_fn(|n| bytes[n]));
-                weights.push((
-                    bytemuck::cast::<u64, BucketKey>(number(key)),
-                    f64::from_bits(number(weight)),
-                ));
-            }
-        }
         Ok(Partition::balanced(self.frame, self.processes.count(), &weights))
     }
 
@@ -253,19 +233,19 @@ impl GridDomain {
         if self.processes.count() == 1 {
             return Ok(wanted.clone());
         }
-        let mut keys = Vec::new();
-        for bytes in self.processes.all_gather(bytemuck::cast_slice(wanted.keys()))? {
-            keys.extend(bytemuck::pod_collect_to_vec::<u8, BucketKey>(&bytes));
-        }
-        Ok(BucketSet::from_keys(keys))
+        let keys = self.processes.all_gather_values(wanted.keys())?;
+        Ok(BucketSet::from_keys(keys.concat()))
     }
 
-    /// The Topology of these Buckets: the one in force, if it has just these.
+    /// The Topology of these Buckets, the same on all processes: the one in force, if it has just these.
+    /// Collective.
     fn build(&self, all: BucketSet) -> Result<Arc<Topology>> {
         if all == *self.topology.all() {
             return Ok(self.topology.clone());
         }
-        self.check_tables(&self.label, all.len() as u128)?;
+        // Memory may be short on one process alone.
+        let checked = self.check_tables(&self.label, all.len() as u128);
+        self.processes.all_agree(checked)?;
         Ok(Arc::new(Topology::new(self.frame, all, &self.partition, self.processes.rank())))
     }
 

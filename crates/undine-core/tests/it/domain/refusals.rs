@@ -125,6 +125,8 @@ fn a_bad_point_is_named_by_its_number() {
     points[4321].y = f64::NAN;
     let error = refused(&mut domain, &["point 4321 in tank"], |d| d.buckets_at_points(&points, 0));
     assert!(matches!(error, CoreError::NotFinite { .. }), "{error}");
+    // Of several, always the first.
+    points[4999] = DVec3::NAN;
     points[4321].y = 1e30;
     let error = refused(&mut domain, &["point 4321 in tank"], |d| d.buckets_at_points(&points, 0));
     assert!(matches!(error, CoreError::OutOfRange { .. }), "{error}");

@@ -4,6 +4,7 @@
 //! (`mpi/halo.rs`), add a line to [`SCENARIOS`], and beside it write a `#[test]` that calls [`passes`] with its name. A
 //! scenario fails by returning an error or by a panic on any process, so plain `assert_eq!` and `?` do.
 
+mod budget;
 mod crowd;
 mod failure;
 mod halo;
@@ -51,6 +52,7 @@ const SCENARIOS: &[(&str, Scenario)] = &[
     ("sums", reduce::sums),
     ("extremes", reduce::extremes),
     ("agree", reduce::agree),
+    ("budget", budget::budget),
     ("neighbours", neighbours::neighbours),
     ("halo", halo::halo),
     ("particle_halo", migration::particle_halo),
