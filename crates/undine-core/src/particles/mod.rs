@@ -50,6 +50,7 @@ mod batch;
 mod column;
 mod moving;
 mod population;
+mod shared;
 mod store;
 mod topological;
 

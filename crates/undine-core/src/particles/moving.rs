@@ -7,6 +7,7 @@
 
 use super::batch::Batch;
 use super::column::{Arrival, Arrivals, Departures, ErasedParticles, slack};
+use super::shared::new_ids;
 use super::store::ParticleSystem;
 use crate::channel::{ErasedFlat, FlatColumn};
 use crate::domain::{Bucket, BucketKey, BucketSet, GridDomain, NONE, Slot, SlotMap, direction};
@@ -71,10 +72,11 @@ impl ParticleSystem {
         let goals: Vec<Goal> = goals.collect();
         let left: Vec<_> =
             self.channels.columns_mut().map(|(_, column)| column.depart(&departures)).collect();
-        self.travel(domain, &left, Vec::new(), goals)?;
-        self.drop_empty_buckets(domain)?;
-        self.account();
-        Ok(())
+        let arrived = self.travel(domain, &left, Vec::new(), goals);
+        let arrived = arrived.and_then(|()| self.drop_empty_buckets(domain));
+        // Also if some did not arrive: count who is here.
+        self.account()?;
+        arrived
     }
 
     /// Adds the particles of a batch, wherever they are; they get the next free ids, in order of rank
@@ -85,14 +87,7 @@ impl ParticleSystem {
         let wanted =
             domain.processes().all_agree(owners.and_then(|()| self.check_batch(&mut batch)))?;
 
-        // Ids in order of rank.
-        let counts = domain.processes().all_gather(&(batch.len() as u64).to_le_bytes())?;
-        let counts: Vec<u64> = counts
-            .iter()
-            .map(|bytes| u64::from_le_bytes(std::array::from_fn(|n| bytes[n])))
-            .collect();
-        let first = self.next_id + counts[..domain.processes().rank()].iter().sum::<u64>();
-        let ids = first..first + batch.len() as u64;
+        let (ids, next_id) = new_ids(&**domain.processes(), self.next_id, batch.len())?;
         let id_column = self.channels.ordinal(self.id)?;
         if let Some(column) =
             batch.columns[id_column].as_any_mut().downcast_mut::<FlatColumn<u64>>()
@@ -101,7 +96,7 @@ impl ParticleSystem {
         }
 
         self.make_buckets(domain, &wanted, Vec::new())?;
-        self.next_id += counts.iter().sum::<u64>();
+        self.next_id = next_id;
         let outside = self.topology.stored() as Slot;
         let goal = |(place, &to): (usize, &Bucket)| Goal {
             to,
@@ -110,7 +105,7 @@ impl ParticleSystem {
         };
         let goals: Vec<Goal> = batch.buckets.par_iter().enumerate().map(goal).collect();
         self.travel(domain, &[], batch.columns, goals)?;
-        self.account();
+        self.account()?;
         Ok(ids)
     }
 
@@ -187,11 +182,11 @@ impl ParticleSystem {
         let arrived = domain.processes().exchange(outgoing)?;
         self.relayout(&new);
         let mut columns: Vec<_> = self.channels.columns_mut().map(|(_, column)| column).collect();
-        migrate::unpack(&arrived, &new, count, |column, slot, bytes| {
+        let unpacked = migrate::unpack(&arrived, &new, count, |column, slot, bytes| {
             columns[column].replace_chunk(slot, bytes);
-        })?;
-        self.account();
-        Ok(())
+        });
+        self.account()?;
+        unpacked
     }
 
     /// Who has left its Bucket, by local slot.
@@ -351,15 +346,11 @@ impl ParticleSystem {
             let local = self.topology.buckets()[..self.topology.local()].iter().zip(&ids.chunks);
             local.filter(|(_, chunk)| !chunk.is_empty()).map(|(bucket, _)| bucket.key()).collect()
         };
-        let mut total = 0;
-        for bytes in domain.processes().all_gather(&(full.len() as u64).to_le_bytes())? {
-            total += u64::from_le_bytes(std::array::from_fn(|n| bytes[n]));
-        }
+        let total = domain.processes().all_sum_u64(full.len() as u64)?;
         if total * 4 < self.topology.all().len() as u64 * 3 {
             // Everybody is home already: if the smaller tables do not fit beside the old ones, the
             // empty Buckets just stay.
-            let smaller = domain.subset(&BucketSet::from_keys(full));
-            if let Ok(topology) = domain.processes().all_agree(smaller) {
+            if let Ok(topology) = domain.subset(&BucketSet::from_keys(full)) {
                 self.relayout(&topology);
             }
         }

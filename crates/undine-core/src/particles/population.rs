@@ -35,7 +35,7 @@ impl ParticleSystem {
             column.trim();
         }
         self.halo_counts = OnceLock::new();
-        self.account();
+        self.account()?;
         Ok(places.iter().map(Vec::len).sum())
     }
 

@@ -2,12 +2,13 @@
 
 use super::batch::Batch;
 use super::column::{ErasedParticles, ParticleColumn, Particles};
+use super::shared::{self, check_removable};
 use crate::channel::{
     ChannelInfo, ChannelMut, ChannelRef, ChannelSet, ChannelSpec, Combine, ErasedFlat, Handle,
 };
 use crate::domain::{Bucket, BucketSet, GridDomain, NONE, SlotMap, Topology};
 use crate::element::Element;
-use crate::error::{CoreError, Result};
+use crate::error::Result;
 use crate::memory::{MemoryReport, Reservation};
 use glam::{DVec3, Vec3};
 use std::sync::{Arc, OnceLock};
@@ -22,6 +23,8 @@ pub struct ParticleSystem {
     pub(super) channels: ChannelSet<Particles>,
     pub(super) position: Handle<Vec3>,
     pub(super) id: Handle<u64>,
+    /// How many particles this process owns.
+    len: usize,
     /// The same on every process.
     pub(super) next_id: u64,
     /// How many particles our copies of foreign Buckets have; forgotten when particles move.
@@ -31,9 +34,9 @@ pub struct ParticleSystem {
 
 impl ParticleSystem {
     /// The name of the channel with offsets from the Bucket's corner.
-    pub const POSITION: &'static str = "position";
+    pub const POSITION: &'static str = shared::POSITION;
     /// The name of the channel with ids.
-    pub const ID: &'static str = "id";
+    pub const ID: &'static str = shared::ID;
 
     /// A system without particles. Collective.
     pub fn new(label: impl Into<String>, domain: &GridDomain) -> Result<Self> {
@@ -51,6 +54,7 @@ impl ParticleSystem {
             channels,
             position,
             id,
+            len: 0,
             next_id: 0,
             halo_counts: OnceLock::new(),
             reservation,
@@ -84,16 +88,12 @@ impl ParticleSystem {
 
     /// How many particles this process owns.
     pub fn len(&self) -> usize {
-        let count = self
-            .channels
-            .read(self.id, "count")
-            .map(|ids| ids.chunks[..self.topology.local()].iter().map(Vec::len).sum::<usize>());
-        count.unwrap_or(0)
+        self.len
     }
 
     /// Whether this process owns no particle.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.len == 0
     }
 
     /// Adds a channel, at its default for the particles that are there. On several processes, all add
@@ -109,23 +109,16 @@ impl ParticleSystem {
             ParticleColumn::new(spec.default, ids.chunks.iter().map(Vec::len))
         };
         let handle = self.channels.add(spec, column)?;
-        self.account();
+        self.account()?;
         Ok(handle)
     }
 
     /// Removes a channel, on all processes alike; its handles are stale from now on. `position` and `id`
     /// stay.
     pub fn remove_channel(&mut self, name: &str) -> Result<()> {
-        if name == Self::POSITION || name == Self::ID {
-            return Err(CoreError::BadValue {
-                what: format!("the channel to remove from {}", self.label()),
-                found: format!("`{name}`"),
-                wanted: "one that a Particle System can do without",
-            });
-        }
+        check_removable(self.label(), name)?;
         self.channels.remove(name)?;
-        self.account();
-        Ok(())
+        self.account()
     }
 
     /// The handle of a channel by name.
@@ -150,7 +143,8 @@ impl ParticleSystem {
     }
 
     /// Every column with its description, for work that does not care for types. Makes all copies
-    /// stale, and so is called on all processes alike, as [`Self::column_mut`] is.
+    /// stale, and so is called on all processes alike, as [`Self::column_mut`] is. Chunks must keep their
+    /// lengths: channels belong together, particle by particle.
     pub fn columns_mut(
         &mut self,
     ) -> impl Iterator<Item = (&ChannelInfo, &mut (dyn ErasedParticles + 'static))> {
@@ -174,13 +168,8 @@ impl ParticleSystem {
     /// Refuses a position that is not finite or outside of the Domain's range.
     pub fn batch(&self, positions: &[DVec3]) -> Result<Batch> {
         let frame = self.topology.frame();
-        let place = |(n, &position): (usize, &DVec3)| {
-            frame.locate(position, 0, "").or_else(|_| {
-                frame.locate(position, 0, &format!("new particle {n} of {}", self.label()))
-            })
-        };
-        let places: Result<Vec<(Bucket, Vec3)>> = positions.iter().enumerate().map(place).collect();
-        let places = places?;
+        let what = |n: usize| format!("new particle {n} of {}", self.label());
+        let places = frame.locate_all(positions, 0, what, |bucket, offset| (bucket, offset))?;
         let mut batch = self.empty_batch(places.len())?;
         batch.buckets = places.iter().map(|place| place.0).collect();
         for (offset, place) in batch.offsets_mut().iter_mut().zip(&places) {
@@ -228,11 +217,15 @@ impl ParticleSystem {
         Ok(report)
     }
 
-    /// Sets the reservation to what is allocated.
-    pub(super) fn account(&mut self) {
+    /// Counts the particles, and sets the reservation to what is allocated.
+    pub(super) fn account(&mut self) -> Result<()> {
+        let local = self.topology.local();
+        let ids = self.channels.get_mut(self.id)?;
+        self.len = ids.chunks[..local].iter().map(Vec::len).sum();
         let bytes: usize =
             self.channels.columns_mut().map(|(_, column)| column.allocated_bytes()).sum();
         self.reservation.settle(bytes as u64);
+        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@
 //! body owns all its particles, wherever they are; of other processes' particles nearby, copies called
 //! ghosts stand behind the own ones, so that contacts across processes are seen from both sides.
 
+use super::shared::{self, check_removable, new_ids};
 use crate::channel::{ChannelMut, ChannelRef, ChannelSet, ChannelSpec, ErasedFlat, Flat};
 use crate::channel::{FlatColumn, Handle};
 use crate::domain::{
@@ -106,9 +107,9 @@ impl BucketTable {
 
 impl TopologicalParticles {
     /// The name of the channel with world positions.
-    pub const POSITION: &'static str = "position";
+    pub const POSITION: &'static str = shared::POSITION;
     /// The name of the channel with ids.
-    pub const ID: &'static str = "id";
+    pub const ID: &'static str = shared::ID;
 
     /// A system without particles.
     pub fn new(label: impl Into<String>, domain: &GridDomain) -> Result<Self> {
@@ -180,13 +181,7 @@ impl TopologicalParticles {
 
     /// Removes a channel; its handles are stale from now on. `position` and `id` stay.
     pub fn remove_channel(&mut self, name: &str) -> Result<()> {
-        if name == Self::POSITION || name == Self::ID {
-            return Err(CoreError::BadValue {
-                what: format!("the channel to remove from {}", self.label()),
-                found: format!("`{name}`"),
-                wanted: "one that a Particle System can do without",
-            });
-        }
+        check_removable(self.label(), name)?;
         self.channels.remove(name)?;
         self.account();
         Ok(())
@@ -216,17 +211,14 @@ impl TopologicalParticles {
             .buckets_of("new particle", positions)
             .and_then(|_| self.reservation.check(&what, (positions.len() * per_particle) as u64));
         domain.processes().all_agree(checked)?;
-        let counts = domain.processes().all_gather_values(&[positions.len() as u64])?;
-        let counts: Vec<u64> = counts.into_iter().flatten().collect();
-        let first = self.next_id + counts[..domain.processes().rank()].iter().sum::<u64>();
-        self.next_id += counts.iter().sum::<u64>();
+        let (ids, next_id) = new_ids(&**domain.processes(), self.next_id, positions.len())?;
+        self.next_id = next_id;
 
         self.forget_places();
         let old = self.len;
         self.resize(old + positions.len());
         self.len += positions.len();
         self.channels.get_mut(self.position)?[old..].copy_from_slice(positions);
-        let ids = first..first + positions.len() as u64;
         let column = self.channels.get_mut(self.id)?;
         column[old..].iter_mut().zip(ids.clone()).for_each(|(id, next)| *id = next);
         self.account();
@@ -359,13 +351,8 @@ impl TopologicalParticles {
 
     /// The Buckets in which positions lie.
     fn buckets_of(&self, what: &str, positions: &[DVec3]) -> Result<Vec<Bucket>> {
-        let locate = |(n, &position): (usize, &DVec3)| {
-            let located = self.frame.locate(position, 0, "");
-            let named =
-                || self.frame.locate(position, 0, &format!("{what} {n} of {}", self.label()));
-            located.or_else(|_| named()).map(|(bucket, _)| bucket)
-        };
-        positions.par_iter().enumerate().map(locate).collect()
+        let what = |n: usize| format!("{what} {n} of {}", self.label());
+        self.frame.locate_all(positions, 0, what, |bucket, _| bucket)
     }
 
     /// Drops ghosts and table: they belong to positions or indices that are about to change.

@@ -216,3 +216,14 @@ fn position_and_id_stay() {
         assert!(matches!(error, CoreError::BadValue { .. }), "{error}");
     }
 }
+
+#[test]
+fn particles_are_counted_while_somebody_writes_their_ids() {
+    let domain = domain();
+    let mut system = spray(&domain, 90);
+    let ids = system.column_mut(system.id()).unwrap();
+    assert_eq!((system.len(), system.is_empty()), (90, false));
+    drop(ids);
+    assert_eq!(system.delete_where(&domain, system.id(), |id| id % 3 == 0).unwrap(), 30);
+    assert_eq!(system.len(), 60);
+}
