@@ -21,7 +21,6 @@ pub mod mesh;
 mod migrate;
 pub mod neighbours;
 pub mod particles;
-mod prefetch;
 pub mod process;
 pub mod transfer;
 pub mod volume;

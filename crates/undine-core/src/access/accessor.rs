@@ -64,7 +64,7 @@ impl Accessor {
         kernel: impl for<'v> Fn(Here<'v>, A::View<'v>) + Sync,
     ) -> Result<()> {
         self.in_phases(&access, |claim, slots| {
-            self.in_parallel(slots).for_each(|slot| {
+            in_parallel(slots).for_each(|slot| {
                 // SAFETY: each slot is visited once, and its view ends with the kernel.
                 kernel(self.here(slot), unsafe { A::view(claim, slot) });
             });
@@ -79,7 +79,7 @@ impl Accessor {
         kernel: impl for<'v> Fn(&mut S, Here<'v>, A::View<'v>) + Sync,
     ) -> Result<()> {
         self.in_phases(&access, |claim, slots| {
-            self.in_parallel(slots).for_each_init(&scratch, |scratch, slot| {
+            in_parallel(slots).for_each_init(&scratch, |scratch, slot| {
                 // SAFETY: each slot is visited once, and its view ends with the kernel.
                 kernel(scratch, self.here(slot), unsafe { A::view(claim, slot) });
             });
@@ -95,8 +95,7 @@ impl Accessor {
         let visited = self.visited();
         let mut results: Vec<Option<R>> = visited.clone().map(|_| None).collect();
         self.in_phases(&access, |claim, slots| {
-            let part: Vec<(Slot, R)> = self
-                .in_parallel(slots)
+            let part: Vec<(Slot, R)> = in_parallel(slots)
                 // SAFETY: each slot is visited once, and its view ends with the kernel.
                 .map(|slot| (slot, kernel(self.here(slot), unsafe { A::view(claim, slot) })))
                 .collect();
@@ -170,18 +169,6 @@ impl Accessor {
         self.visits().iter().partition(|&&slot| !waits[(slot - visited.start) as usize])
     }
 
-    /// Visits slots in parallel, a few Buckets at a time; the tables of the next ones are on their way.
-    fn in_parallel(&self, slots: &[Slot]) -> impl IndexedParallelIterator<Item = Slot> {
-        // One by one where there are few: a Bucket full of particles is a lot of work.
-        let at_once = if slots.len() < 256 { 1 } else { 4 };
-        (0..slots.len()).into_par_iter().with_min_len(at_once).map(|n| {
-            if let Some(&soon) = slots.get(n + 3) {
-                self.topology.expect(soon);
-            }
-            slots[n]
-        })
-    }
-
     /// The local slots that are visited, in the order of visits.
     fn visits(&self) -> &[Slot] {
         // A level has the same range in both orders.
@@ -197,6 +184,13 @@ impl Accessor {
     pub(super) fn here(&self, slot: Slot) -> Here<'_> {
         Here { bucket: self.topology.bucket(slot), slot, topology: &self.topology }
     }
+}
+
+/// Visits slots in parallel, a few Buckets at a time.
+fn in_parallel(slots: &[Slot]) -> impl IndexedParallelIterator<Item = Slot> {
+    // One by one where there are few: a Bucket full of particles is a lot of work.
+    let at_once = if slots.len() < 256 { 1 } else { 4 };
+    slots.par_iter().with_min_len(at_once).copied()
 }
 
 /// Combines pairs of neighbours, then pairs of pairs: a fixed order with little rounding.
