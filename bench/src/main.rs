@@ -21,8 +21,8 @@ struct Arguments {
     #[arg(long, value_name = "N")]
     size: Option<NonZeroUsize>,
     /// Threads of the parallel run [default: all cores]
-    #[arg(long, value_name = "T")]
-    threads: Option<NonZeroUsize>,
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
     /// Run the peers too, installing them on first use; `=all` includes those known to be ten times slower
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "fast")]
     peers: Option<PeerChoice>,
@@ -58,7 +58,7 @@ fn run(arguments: &Arguments) -> Result<()> {
 
     let mut settings =
         Settings { size: arguments.size.map(NonZeroUsize::get), ..Settings::default() };
-    settings.threads = arguments.threads.map_or(settings.threads, NonZeroUsize::get);
+    settings.threads = arguments.threads.map_or(settings.threads, usize::from);
     settings.peers = arguments.peers.unwrap_or(PeerChoice::None);
 
     for benchmark in chosen {

@@ -31,6 +31,13 @@ struct Field {
 }
 
 fn run(context: &Context) -> Result<Outcome> {
+    if context.size > 2048 {
+        return Err(format!(
+            "a size of {} is too large: at most 2048 voxels along an edge",
+            context.size
+        )
+        .into());
+    }
     let edge = context.size.div_ceil(8) as i32;
     let cells =
         (0..edge * edge * edge).map(|n| IVec3::new(n / (edge * edge), n / edge % edge, n % edge));

@@ -5,8 +5,10 @@
 
 use std::error::Error;
 use std::f32::consts::TAU;
-use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::fs::File;
+use std::io::{BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Instant;
 use undine_core::glam::{DVec3, Mat3, Vec3};
 use undine_core::volume::{Axis, Interpolation, MacHandle, MacSampler, Resolution};
@@ -22,8 +24,21 @@ const THREAD: u64 = 150_000;
 const STEP: f32 = 0.05;
 const STEPS: u32 = 140;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("error: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "vortex.png".into());
+    // Before the work is done, not after it: whether the picture can be written at all.
+    let file = PictureFile::create(Path::new(&path))
+        .map_err(|why| format!("cannot write {path}: {why}"))?;
     let mut tank = Tank::new()?;
     let start = Instant::now();
     for step in 1..=STEPS {
@@ -40,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         100.0 * memory.overhead_ratio(),
     );
     let picture = tank.picture(1280, 720)?;
-    picture.write(Path::new(&path))?;
+    picture.write(file).map_err(|why| format!("cannot write {path}: {why}"))?;
     println!("wrote {path}");
     Ok(())
 }
@@ -218,7 +233,7 @@ impl Picture {
     }
 
     /// Writes a PNG: light saturates softly, on a dark blue ground that fades towards the corners.
-    fn write(&self, path: &Path) -> Result<(), Box<dyn Error>> {
+    fn write(&self, file: PictureFile) -> Result<(), Box<dyn Error>> {
         let mut bytes = Vec::with_capacity(3 * self.pixels.len());
         for (n, &light) in self.pixels.iter().enumerate() {
             let (x, y) = (
@@ -233,14 +248,34 @@ impl Picture {
             let shown = seen.lerp(Vec3::ONE, white).powf(1.0 / 2.2);
             bytes.extend(shown.to_array().map(|c| (c * 255.0 + 0.5) as u8));
         }
-        // Under another name first, so that a picture is there whole or not at all.
-        let unfinished = path.with_extension("png.part");
-        let file = std::io::BufWriter::new(std::fs::File::create(&unfinished)?);
-        let mut encoder = png::Encoder::new(file, self.width as u32, self.height as u32);
+        let mut encoder = png::Encoder::new(
+            BufWriter::new(&file.unfinished),
+            self.width as u32,
+            self.height as u32,
+        );
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
         encoder.write_header()?.write_image_data(&bytes)?;
-        std::fs::rename(&unfinished, path)?;
+        file.finish()?;
         Ok(())
+    }
+}
+
+/// A picture under another name until it is finished, so that it is there whole or not at all.
+struct PictureFile {
+    path: PathBuf,
+    unfinished_path: PathBuf,
+    unfinished: File,
+}
+
+impl PictureFile {
+    fn create(path: &Path) -> std::io::Result<Self> {
+        let unfinished_path = path.with_extension("png.part");
+        let unfinished = File::create(&unfinished_path)?;
+        Ok(Self { path: path.to_owned(), unfinished_path, unfinished })
+    }
+
+    fn finish(self) -> std::io::Result<()> {
+        std::fs::rename(self.unfinished_path, self.path)
     }
 }

@@ -1,5 +1,6 @@
 //! Heat that spreads over Buckets which come into being as it does.
 
+use super::heat;
 use crate::page::Case;
 use crate::verdict::Verdict;
 use undine_core::glam::{DVec3, Vec3};
@@ -81,21 +82,10 @@ fn spread(voxel: f64) -> Result<Spread> {
         })?;
         domain.add(&BucketSet::from_buckets(warm.into_iter().flatten())?.dilate(1)?)?;
         plate.follow(domain.topology())?;
-        Accessor::new("diffuse", &domain).run(
-            (plate.around(from, 1), plate.write(to)),
-            |_, (heat, next)| {
-                for (n, next) in next.iter_mut().enumerate() {
-                    let (x, y, z) = (n as i32 >> 6, n as i32 >> 3 & 7, n as i32 & 7);
-                    let around = heat.at(x - 1, y, z)
-                        + heat.at(x + 1, y, z)
-                        + heat.at(x, y - 1, z)
-                        + heat.at(x, y + 1, z)
-                        + heat.at(x, y, z - 1)
-                        + heat.at(x, y, z + 1);
-                    *next = heat.at(x, y, z) + factor * (around - 6.0 * heat.at(x, y, z));
-                }
-            },
-        )?;
+        Accessor::new("diffuse", &domain)
+            .run((plate.around(from, 1), plate.write(to)), |_, (heat, next)| {
+                heat::step(&heat, next, factor)
+            })?;
         (from, to) = (to, from);
     }
 

@@ -23,6 +23,7 @@
 //! ```
 
 mod diffusion;
+mod heat;
 mod processes;
 mod rotation;
 mod same_bytes;

@@ -1,5 +1,6 @@
 //! More processes, and more kills: this program starts itself again under `mpirun`.
 
+use super::heat;
 use crate::cases::CHILD;
 use crate::page::Case;
 use crate::verdict::Verdict;
@@ -192,21 +193,11 @@ fn diffuse(processes: &Arc<dyn Processes>, steps: usize) -> Result<u64> {
             .for_each(|(n, heat)| *heat = (n as i32 * 31 + seed * 17).rem_euclid(101) as f32);
     })?;
     for step in 0..steps {
-        Accessor::new("diffuse", &domain).over(bar.topology()).run(
-            (bar.around(from, 1), bar.write(to)),
-            |_, (heat, next)| {
-                for (n, next) in next.iter_mut().enumerate() {
-                    let (x, y, z) = (n as i32 >> 6, n as i32 >> 3 & 7, n as i32 & 7);
-                    let around = heat.at(x - 1, y, z)
-                        + heat.at(x + 1, y, z)
-                        + heat.at(x, y - 1, z)
-                        + heat.at(x, y + 1, z)
-                        + heat.at(x, y, z - 1)
-                        + heat.at(x, y, z + 1);
-                    *next = heat.at(x, y, z) + 0.1 * (around - 6.0 * heat.at(x, y, z));
-                }
-            },
-        )?;
+        Accessor::new("diffuse", &domain)
+            .over(bar.topology())
+            .run((bar.around(from, 1), bar.write(to)), |_, (heat, next)| {
+                heat::step(&heat, next, 0.1)
+            })?;
         (from, to) = (to, from);
         if step % 20 == 19 {
             // The weights wander, so that Buckets change hands.
