@@ -1,0 +1,113 @@
+//! Preconditioned conjugate gradients (Hestenes & Stiefel 1952), plain and flexible (Notay 2000).
+
+use super::progress::Progress;
+use crate::error::Result;
+use crate::operator::{Operator, Preconditioner};
+use crate::report::{Outcome, Report, Stop};
+use crate::vector;
+
+/// How often a residual may turn out to be larger than the recursion said, before that counts as stagnation.
+const RESTARTS: usize = 8;
+
+/// Solves A·x = b, A symmetric and positive (semi-)definite. `x` goes in as the first guess. Collective.
+pub fn cg(
+    operator: &dyn Operator,
+    preconditioner: &mut dyn Preconditioner,
+    b: &[f64],
+    x: &mut [f64],
+    stop: &Stop,
+) -> Result<Report> {
+    iterate("CG", operator, preconditioner, b, x, stop)
+}
+
+/// The same for a preconditioner that is not quite linear or not quite symmetric, such as one that iterates inside. It
+/// costs one more vector.
+pub fn flexible_cg(
+    operator: &dyn Operator,
+    preconditioner: &mut dyn Preconditioner,
+    b: &[f64],
+    x: &mut [f64],
+    stop: &Stop,
+) -> Result<Report> {
+    iterate(FLEXIBLE, operator, preconditioner, b, x, stop)
+}
+
+const FLEXIBLE: &str = "flexible CG";
+
+fn iterate(
+    solver: &str,
+    operator: &dyn Operator,
+    preconditioner: &mut dyn Preconditioner,
+    b: &[f64],
+    x: &mut [f64],
+    stop: &Stop,
+) -> Result<Report> {
+    let rows = operator.rows();
+    let local = rows.local();
+    let mut progress = Progress::new(operator, b, x, stop)?;
+    let (mut r, mut z, mut q) = (vec![0.0; local], vec![0.0; local], vec![0.0; local]);
+    let mut p = vec![0.0; rows.stored()];
+    // The residual of the iteration before, which only the flexible variant looks back at.
+    let mut before = if solver == FLEXIBLE { vec![0.0; local] } else { Vec::new() };
+    let work = 8 * (3 * local + p.len() + before.len() + local) as u64;
+
+    let norm = progress.residual(x, &mut r)?;
+    let mut ended = progress.watch(norm, &r, x)?;
+    let (mut rz_before, mut restarts) = (0.0, 0);
+    let outcome = loop {
+        if ended == Some(Outcome::Converged) {
+            // The recursion drifts from the truth; only the true residual counts.
+            let norm = progress.residual(x, &mut r)?;
+            if progress.meets(norm, &r)? {
+                break Outcome::Converged;
+            }
+            restarts += 1;
+            if restarts > RESTARTS {
+                break Outcome::Stagnated;
+            }
+            rz_before = 0.0;
+        } else if let Some(outcome) = ended {
+            break outcome;
+        }
+
+        preconditioner.apply(&r, &mut z)?;
+        if operator.is_singular() {
+            operator.project(&mut z)?;
+        }
+        let rz = rows.sum(vector::dot(&r, &z))?;
+        if !rz.is_finite() {
+            break Outcome::NotFinite("the preconditioned residual");
+        }
+        if rz <= 0.0 {
+            break Outcome::Breakdown("the preconditioner is not positive definite (r·z ≤ 0)");
+        }
+
+        // The next direction, conjugate to the last.
+        let beta = if rz_before == 0.0 {
+            0.0
+        } else if solver == FLEXIBLE {
+            (rz - rows.sum(vector::dot(&before, &z))?) / rz_before
+        } else {
+            rz / rz_before
+        };
+        vector::xpby(&z, beta, &mut p[..local]);
+
+        let pq = operator.apply_dot(&mut p, &mut q)?;
+        if !pq.is_finite() {
+            break Outcome::NotFinite("the product with the search direction");
+        }
+        if pq <= 0.0 {
+            break Outcome::Breakdown("the matrix is not positive definite (p·Ap ≤ 0)");
+        }
+        if solver == FLEXIBLE {
+            vector::copy(&r, &mut before);
+        }
+        let rr = rows.sum(vector::step(rz / pq, &p[..local], &q, x, &mut r))?;
+        rz_before = rz;
+        ended = progress.watch(rr.sqrt(), &r, x)?;
+    };
+    if restarts > 0 {
+        progress.note(format!("began anew {restarts} times from the true residual"));
+    }
+    progress.close(solver, preconditioner, outcome, x, &mut r, work)
+}

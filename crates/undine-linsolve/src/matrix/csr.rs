@@ -1,0 +1,267 @@
+//! Compressed sparse rows: the entries of each row together, columns ascending.
+
+use crate::error::{Result, SolveError};
+use crate::real::Real;
+use rayon::prelude::*;
+
+/// Rows that one task of a product works on.
+const ROWS_PER_TASK: usize = 1024;
+
+/// A sparse matrix in compressed rows. Columns of a row ascend, none twice.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Csr<T> {
+    columns: usize,
+    /// Where each row begins in `indices` and `values`, and one end more.
+    starts: Vec<u32>,
+    indices: Vec<u32>,
+    values: Vec<T>,
+}
+
+impl<T: Real> Csr<T> {
+    /// A matrix of given parts: `starts` has one entry more than there are rows.
+    ///
+    /// Refuses a structure that is none, and entries that are not finite.
+    pub fn new(
+        columns: usize,
+        starts: Vec<u32>,
+        indices: Vec<u32>,
+        values: Vec<T>,
+    ) -> Result<Self> {
+        let bad = |row: usize, why: String| Err(SolveError::BadStructure { row, why });
+        if starts.first() != Some(&0) {
+            return bad(0, "does not begin at entry 0".into());
+        }
+        if indices.len() != values.len() {
+            return Err(SolveError::WrongLength {
+                what: "the list of columns of a matrix",
+                found: indices.len(),
+                wanted: values.len(),
+            });
+        }
+        let rows = starts.len() - 1;
+        if starts[rows] as usize != indices.len() {
+            return bad(
+                rows.saturating_sub(1),
+                format!("ends at entry {}, but there are {}", starts[rows], indices.len()),
+            );
+        }
+        if let Some(row) = (0..rows).find(|&row| starts[row] > starts[row + 1]) {
+            return bad(row, format!("goes from entry {} to {}", starts[row], starts[row + 1]));
+        }
+        let fault = (0..rows).into_par_iter().find_map_first(|row| {
+            let range = starts[row] as usize..starts[row + 1] as usize;
+            let found = &indices[range.clone()];
+            if let Some(&column) = found.iter().find(|&&column| column as usize >= columns) {
+                let why = format!("has column {column}, but there are {columns}");
+                return Some(SolveError::BadStructure { row, why });
+            }
+            if let Some(pair) = found.windows(2).find(|pair| pair[0] >= pair[1]) {
+                let why = format!("has column {} after {}; they must ascend", pair[1], pair[0]);
+                return Some(SolveError::BadStructure { row, why });
+            }
+            let entry = range.clone().find(|&entry| !values[entry].is_finite())?;
+            let (column, value) = (indices[entry] as usize, values[entry].to_f64());
+            Some(SolveError::EntryNotFinite { row, column, value })
+        });
+        match fault {
+            Some(fault) => Err(fault),
+            None => Ok(Self { columns, starts, indices, values }),
+        }
+    }
+
+    /// A matrix of parts that are known to be sound, unchecked but in builds with assertions.
+    pub(crate) fn from_sound_parts(
+        columns: usize,
+        starts: Vec<u32>,
+        indices: Vec<u32>,
+        values: Vec<T>,
+    ) -> Self {
+        debug_assert_eq!(starts.last().map(|&end| end as usize), Some(indices.len()));
+        debug_assert_eq!(indices.len(), values.len());
+        debug_assert!(
+            starts.windows(2).all(|row| {
+                let row = &indices[row[0] as usize..row[1] as usize];
+                row.windows(2).all(|pair| pair[0] < pair[1])
+                    && row.last().is_none_or(|&column| (column as usize) < columns)
+            }),
+            "columns ascend and are there"
+        );
+        Self { columns, starts, indices, values }
+    }
+
+    /// A matrix of (row, column, value) in any order. Values of the same place are added in the order given.
+    pub fn from_triplets(
+        rows: usize,
+        columns: usize,
+        triplets: impl IntoIterator<Item = (usize, usize, T)>,
+    ) -> Result<Self> {
+        let mut entries: Vec<(usize, usize, T)> = triplets.into_iter().collect();
+        if let Some(&(row, column, _)) =
+            entries.iter().find(|&&(row, column, _)| row >= rows || column >= columns)
+        {
+            let why = format!("of {rows} has column {column}; there are {columns} columns");
+            return Err(SolveError::BadStructure { row, why });
+        }
+        entries.par_sort_by_key(|&(row, column, _)| (row, column));
+        let mut starts = vec![0_u32; rows + 1];
+        let mut indices = Vec::with_capacity(entries.len());
+        let mut values: Vec<T> = Vec::with_capacity(entries.len());
+        let mut last = None;
+        for (row, column, value) in entries {
+            if last == Some((row, column)) {
+                *values.last_mut().expect("there was a last one") += value;
+                continue;
+            }
+            last = Some((row, column));
+            starts[row + 1] += 1;
+            indices.push(column as u32);
+            values.push(value);
+        }
+        for row in 0..rows {
+            starts[row + 1] += starts[row];
+        }
+        Self::new(columns, starts, indices, values)
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// How many columns there are.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// How many entries are stored.
+    pub fn entries(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Where each row begins, and one end more.
+    pub fn starts(&self) -> &[u32] {
+        &self.starts
+    }
+
+    /// The column of every entry, row after row.
+    pub fn indices(&self) -> &[u32] {
+        &self.indices
+    }
+
+    /// The value of every entry, row after row.
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// The values, for new ones on the same pattern.
+    pub fn values_mut(&mut self) -> &mut [T] {
+        &mut self.values
+    }
+
+    /// Where a row's entries are.
+    #[inline(always)]
+    pub fn range(&self, row: usize) -> std::ops::Range<usize> {
+        self.starts[row] as usize..self.starts[row + 1] as usize
+    }
+
+    /// The columns and values of a row.
+    #[inline(always)]
+    pub fn row(&self, row: usize) -> (&[u32], &[T]) {
+        let range = self.range(row);
+        (&self.indices[range.clone()], &self.values[range])
+    }
+
+    /// The entry at a place; zero where none is stored.
+    pub fn get(&self, row: usize, column: usize) -> T {
+        let (columns, values) = self.row(row);
+        columns.binary_search(&(column as u32)).map_or(T::ZERO, |entry| values[entry])
+    }
+
+    /// The diagonal; zero where none is stored.
+    pub fn diagonal(&self) -> Vec<T> {
+        (0..self.rows()).into_par_iter().map(|row| self.get(row, row)).collect()
+    }
+
+    /// y = A·x.
+    pub fn multiply(&self, x: &[T], y: &mut [T]) {
+        self.multiply_with(x, y, |_, product| product);
+    }
+
+    /// y = f(y, A·x), row by row: `multiply_with(x, r, |b, ax| b - ax)` leaves the residual where the right-hand side was.
+    pub fn multiply_with(&self, x: &[T], y: &mut [T], f: impl Fn(T, T) -> T + Sync) {
+        assert!(x.len() == self.columns && y.len() == self.rows(), "a vector per side");
+        let block = |(n, y): (usize, &mut [T])| {
+            let first = n * ROWS_PER_TASK;
+            for (row, y) in (first..).zip(y) {
+                let (columns, values) = self.row(row);
+                let terms = columns.iter().zip(values).map(|(&column, &a)| a * x[column as usize]);
+                *y = f(*y, terms.fold(T::ZERO, |sum, term| sum + term));
+            }
+        };
+        if y.len() <= 4 * ROWS_PER_TASK {
+            y.chunks_mut(ROWS_PER_TASK).enumerate().for_each(block);
+        } else {
+            y.par_chunks_mut(ROWS_PER_TASK).enumerate().for_each(block);
+        }
+    }
+
+    /// The transpose.
+    pub fn transpose(&self) -> Self {
+        let mut starts = vec![0_u32; self.columns + 1];
+        for &column in &self.indices {
+            starts[column as usize + 1] += 1;
+        }
+        for column in 0..self.columns {
+            starts[column + 1] += starts[column];
+        }
+        let mut next = starts.clone();
+        let mut indices = vec![0; self.entries()];
+        let mut values = vec![T::ZERO; self.entries()];
+        for row in 0..self.rows() {
+            let (columns, entries) = self.row(row);
+            for (&column, &value) in columns.iter().zip(entries) {
+                let place = next[column as usize] as usize;
+                next[column as usize] += 1;
+                indices[place] = row as u32;
+                values[place] = value;
+            }
+        }
+        Self::from_sound_parts(self.rows(), starts, indices, values)
+    }
+
+    /// The same matrix in another precision.
+    pub fn convert<U: Real>(&self) -> Csr<U> {
+        Csr {
+            columns: self.columns,
+            starts: self.starts.clone(),
+            indices: self.indices.clone(),
+            values: self.values.par_iter().map(|value| U::from_f64(value.to_f64())).collect(),
+        }
+    }
+
+    /// Refuses a matrix that is not symmetric: two mirrored entries of its first rows × rows part may differ by at most
+    /// `tolerance` times the larger of the two.
+    pub fn check_symmetric(&self, tolerance: f64) -> Result<()> {
+        let rows = self.rows();
+        let fault = (0..rows).into_par_iter().find_map_first(|row| {
+            let (columns, values) = self.row(row);
+            columns.iter().zip(values).find_map(|(&column, &value)| {
+                let column = column as usize;
+                if column >= rows {
+                    return None;
+                }
+                let (value, mirrored) = (value.to_f64(), self.get(column, row).to_f64());
+                let wrong = (value - mirrored).abs() > tolerance * value.abs().max(mirrored.abs());
+                wrong.then_some(SolveError::NotSymmetric { row, column, value, mirrored })
+            })
+        });
+        fault.map_or(Ok(()), Err)
+    }
+
+    /// Bytes of the three lists.
+    pub fn bytes(&self) -> u64 {
+        (size_of_val(&self.starts[..])
+            + size_of_val(&self.indices[..])
+            + size_of_val(&self.values[..])) as u64
+    }
+}

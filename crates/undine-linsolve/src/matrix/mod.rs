@@ -1,0 +1,67 @@
+//! Matrices: compressed sparse rows, and such rows over the processes of a run.
+
+mod csr;
+
+pub use csr::Csr;
+
+use crate::error::{Result, SolveError};
+use crate::operator::Operator;
+use crate::rows::Rows;
+use std::sync::Arc;
+
+/// A square sparse matrix in `f64` over the rows of one or several processes.
+#[derive(Debug, Clone)]
+pub struct Matrix {
+    rows: Arc<Rows>,
+    csr: Csr<f64>,
+}
+
+impl Matrix {
+    /// A matrix that is all on this process.
+    pub fn single(csr: Csr<f64>) -> Result<Self> {
+        let rows = Rows::single(csr.rows());
+        Self::new(rows, csr)
+    }
+
+    /// The local rows of a matrix; columns are the stored entries of `rows`.
+    pub fn new(rows: Arc<Rows>, csr: Csr<f64>) -> Result<Self> {
+        if csr.rows() != rows.local() || csr.columns() != rows.stored() {
+            let (found, columns) = (csr.rows(), csr.columns());
+            return Err(match rows.is_single() && found == rows.local() {
+                true => SolveError::NotSquare { rows: found, columns },
+                false => SolveError::WrongLength {
+                    what: "the matrix of distributed rows",
+                    found: columns,
+                    wanted: rows.stored(),
+                },
+            });
+        }
+        Ok(Self { rows, csr })
+    }
+
+    /// The local rows; columns beyond them are copies of foreign rows.
+    pub fn csr(&self) -> &Csr<f64> {
+        &self.csr
+    }
+
+    /// The rows as something to share.
+    pub fn shared_rows(&self) -> &Arc<Rows> {
+        &self.rows
+    }
+}
+
+impl Operator for Matrix {
+    fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    fn apply(&self, x: &mut [f64], y: &mut [f64]) -> Result<()> {
+        self.rows.refresh(x)?;
+        self.csr.multiply(x, y);
+        Ok(())
+    }
+
+    fn bytes(&self) -> u64 {
+        self.csr.bytes() + self.rows.bytes()
+    }
+}

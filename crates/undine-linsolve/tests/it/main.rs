@@ -1,0 +1,4 @@
+//! The tests of the solvers, as one program.
+
+mod krylov;
+mod systems;
