@@ -24,6 +24,9 @@ const LAYERS: &[(&str, &[&str])] = &[
 const BESIDE: &[(&str, &str)] =
     &[("xtask", "xtask"), ("bench", "bench"), ("validation", "tests/validation")];
 
+/// What tests stand on: every crate may use it, and it uses none of ours.
+const FOR_TESTS: &[(&str, &str)] = &[("mpirun", "tests/mpirun")];
+
 /// Checks where the members of the workspace stand, and whom they use.
 pub fn check(members: &[Package]) -> Vec<String> {
     members.iter().flat_map(|package| check_package(package, &root())).collect()
@@ -35,7 +38,7 @@ fn check_package(package: &Package, root: &Path) -> Vec<String> {
 
     // Where it stands.
     let folder = package.folder.strip_prefix(root).unwrap_or(&package.folder);
-    let beside = BESIDE.iter().find(|(beside, _)| beside == name);
+    let beside = BESIDE.iter().chain(FOR_TESTS).find(|(beside, _)| beside == name);
     let row = row_of(name);
     let home = match (beside, row) {
         (Some((_, home)), _) => home.to_string(),
@@ -52,7 +55,11 @@ fn check_package(package: &Package, root: &Path) -> Vec<String> {
 
     // Whom it uses.
     for used in &package.dependencies {
-        if BESIDE.iter().any(|(beside, _)| beside == used) {
+        if FOR_TESTS.iter().any(|(scaffold, _)| scaffold == name) && row_of(used).is_some() {
+            findings.push(format!(
+                "`{name}` uses `{used}`, but what tests of every crate stand on uses none of them"
+            ));
+        } else if BESIDE.iter().any(|(beside, _)| beside == used) {
             findings.push(format!(
                 "`{name}` uses `{used}`, which stands beside the crates and is nobody's dependency"
             ));
@@ -130,6 +137,12 @@ mod tests {
     }
 
     #[test]
+    fn what_tests_stand_on_is_free_to_use_and_uses_nobody() {
+        assert!(findings("undine-core", "crates/undine-core", &["mpirun"]).is_empty());
+        assert_eq!(findings("mpirun", "tests/mpirun", &["undine-core"]).len(), 1);
+    }
+
+    #[test]
     fn a_crate_of_no_layer_is_told_what_to_do() {
         let found = findings("undine-snow", "crates/undine-snow", &[]);
         assert!(found.len() == 1 && found[0].contains("add it to its row"), "{found:?}");
@@ -161,7 +174,7 @@ mod tests {
     fn no_crate_stands_in_two_rows() {
         let mut names: Vec<&str> =
             LAYERS.iter().flat_map(|(_, crates)| crates.iter().copied()).collect();
-        names.extend(BESIDE.iter().map(|(name, _)| name));
+        names.extend(BESIDE.iter().chain(FOR_TESTS).map(|(name, _)| name));
         let count = names.len();
         names.sort_unstable();
         names.dedup();

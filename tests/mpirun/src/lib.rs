@@ -1,0 +1,118 @@
+//! For tests on real MPI: a test program that starts itself again under `mpirun`.
+//!
+//! The program has a test `mpi::scenario_entry`, which runs the *scenario* that [`scenario`] names, on every process. All
+//! other tests call [`run`] with the name of one.
+
+use std::{
+    fs::{self, File},
+    os::unix::process::CommandExt,
+    path::PathBuf,
+    process::{Child, Command},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::{Duration, Instant, SystemTime},
+};
+
+/// The variable that names the scenario to a process under `mpirun`.
+const SCENARIO: &str = "UNDINE_MPI_SCENARIO";
+
+/// No scenario takes nearly as long, even where many processes share a core.
+const WATCHDOG: Duration = Duration::from_secs(60);
+
+/// The scenario that this process was started for, if any.
+pub fn scenario() -> Option<String> {
+    std::env::var(SCENARIO).ok()
+}
+
+/// Runs a scenario on each of `processes`, and fails with its output if any run does.
+pub fn passes(
+    scenario: &str,
+    processes: impl IntoIterator<Item = usize>,
+    variables: &[(&str, &str)],
+) {
+    for processes in processes {
+        let run = run(processes, scenario, variables);
+        assert!(run.success, "{scenario} failed on {processes} processes:\n{}", run.output);
+    }
+}
+
+/// How a run under `mpirun` went.
+pub struct Run {
+    /// Whether every process ended well.
+    pub success: bool,
+    /// What the processes and `mpirun` printed.
+    pub output: String,
+    /// When it was over.
+    pub end: SystemTime,
+}
+
+/// Runs a scenario under `mpirun`, oversubscribed. A run that hangs is killed, and fails with its output.
+pub fn run(processes: usize, scenario: &str, variables: &[(&str, &str)]) -> Run {
+    // One at a time: several would only slow each other down.
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+
+    // Into a file, not a pipe: an orphan that holds a pipe open would hang the test that watches for it.
+    let path = scratch_file();
+    let output = File::create(&path).expect("a file for the output");
+    let mut command = Command::new("mpirun");
+    command
+        .args([
+            "--allow-run-as-root",
+            "--oversubscribe",
+            "--bind-to",
+            "none",
+            "-n",
+            &processes.to_string(),
+        ])
+        .arg(std::env::current_exe().expect("the path of this program"))
+        .args(["--exact", "mpi::scenario_entry", "--nocapture"])
+        .env(SCENARIO, scenario)
+        .env("RAYON_NUM_THREADS", "2")
+        .env("OMPI_MCA_mpi_yield_when_idle", "1")
+        .envs(variables.iter().copied())
+        .stdout(output.try_clone().expect("a second handle of the file"))
+        .stderr(output)
+        .process_group(0);
+    let mut child = command.spawn().expect("mpirun, of the Debian package openmpi-bin");
+    let success = watch(&mut child);
+    let end = SystemTime::now();
+    let output = String::from_utf8_lossy(&fs::read(&path).expect("the output")).into_owned();
+    // A leftover file does no harm.
+    let _ = fs::remove_file(&path);
+    let success = success.unwrap_or_else(|| {
+        panic!("{scenario} on {processes} processes did not end within {WATCHDOG:?}:\n{output}")
+    });
+    // A wrong name of a test runs no test, with success.
+    assert!(!success || output.contains("1 passed"), "{scenario} did not run:\n{output}");
+    Run { success, output, end }
+}
+
+/// A new file name for the output of a run.
+fn scratch_file() -> PathBuf {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    std::env::temp_dir().join(format!("undine-mpirun-{}-{count}.txt", std::process::id()))
+}
+
+/// Waits for the end of `mpirun`: whether with success, or `None` if it had to be killed.
+fn watch(child: &mut Child) -> Option<bool> {
+    let start = Instant::now();
+    while start.elapsed() < WATCHDOG {
+        if let Some(status) = child.try_wait().expect("the state of mpirun") {
+            return Some(status.success());
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    // Asked kindly, mpirun ends its processes, which are in groups of their own; then its own group goes by force.
+    let group = format!("-{}", child.id());
+    for (signal, patience) in [("-TERM", Duration::from_secs(3)), ("-KILL", Duration::ZERO)] {
+        let _ = Command::new("kill").args([signal, "--", &group]).status();
+        thread::sleep(patience);
+    }
+    let _ = child.wait();
+    None
+}
