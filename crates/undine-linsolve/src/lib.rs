@@ -9,6 +9,7 @@
 //! on any number of threads.
 
 pub mod error;
+pub mod gallery;
 pub mod krylov;
 pub mod matrix;
 pub mod operator;

@@ -123,6 +123,37 @@ impl<T: Real> Csr<T> {
         Self::new(columns, starts, indices, values)
     }
 
+    /// A matrix made row by row, on all threads: `fill` gets a row's number and pushes its (column, value) in any order.
+    /// Values of the same place are added in the order given.
+    pub fn from_rows(
+        rows: usize,
+        columns: usize,
+        fill: impl Fn(usize, &mut Vec<(u32, T)>) + Sync,
+    ) -> Result<Self> {
+        check_count("the rows of a matrix", rows)?;
+        check_count("the columns of a matrix", columns)?;
+        let parts: Vec<RowsPart<T>> = (0..rows.div_ceil(ROWS_PER_TASK))
+            .into_par_iter()
+            .map(|n| {
+                let first = n * ROWS_PER_TASK;
+                RowsPart::new(first..(first + ROWS_PER_TASK).min(rows), &fill)
+            })
+            .collect();
+        let entries = parts.iter().map(|part| part.indices.len()).sum();
+        check_count("the entries of a matrix", entries)?;
+        let mut starts = Vec::with_capacity(rows + 1);
+        let mut indices = Vec::with_capacity(entries);
+        let mut values = Vec::with_capacity(entries);
+        starts.push(0);
+        for part in parts {
+            let before = indices.len() as u32;
+            starts.extend(part.ends.iter().map(|end| before + end));
+            indices.extend_from_slice(&part.indices);
+            values.extend_from_slice(&part.values);
+        }
+        Self::new(columns, starts, indices, values)
+    }
+
     /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.starts.len() - 1
@@ -264,4 +295,47 @@ impl<T: Real> Csr<T> {
             + size_of_val(&self.indices[..])
             + size_of_val(&self.values[..])) as u64
     }
+}
+
+/// Some rows of a matrix in the making.
+struct RowsPart<T> {
+    /// Where each row ends.
+    ends: Vec<u32>,
+    indices: Vec<u32>,
+    values: Vec<T>,
+}
+
+impl<T: Real> RowsPart<T> {
+    fn new(rows: std::ops::Range<usize>, fill: impl Fn(usize, &mut Vec<(u32, T)>)) -> Self {
+        let mut part =
+            Self { ends: Vec::with_capacity(rows.len()), indices: Vec::new(), values: Vec::new() };
+        let mut entries = Vec::new();
+        for row in rows {
+            entries.clear();
+            fill(row, &mut entries);
+            // The sort is stable: sums run in the order in which their terms came.
+            entries.sort_by_key(|&(column, _)| column);
+            let first = part.indices.len();
+            for &(column, value) in &entries {
+                if part.indices.len() > first && part.indices.last() == Some(&column) {
+                    let last = part.values.len() - 1;
+                    part.values[last] += value;
+                } else {
+                    part.indices.push(column);
+                    part.values.push(value);
+                }
+            }
+            part.ends.push(part.indices.len() as u32);
+        }
+        part
+    }
+}
+
+/// Refuses more of something than 32 bits count.
+fn check_count(what: &'static str, count: usize) -> Result<()> {
+    if count < u32::MAX as usize {
+        return Ok(());
+    }
+    let wanted = "fewer than 4294967295";
+    Err(SolveError::BadValue { what: what.into(), found: count.to_string(), wanted })
 }

@@ -1,5 +1,7 @@
 //! The tests of the solvers, as one program.
 
+mod dense;
+mod gallery;
 mod krylov;
 #[cfg(feature = "mpi")]
 mod mpi;
