@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::machine;
 use crate::measure::{Measured, Work};
-use crate::peers::{Peer, PeerChoice};
+use crate::peers::{self, Peer, PeerChoice, PeerSolves, SolverPeer, System};
 use crate::report::{Report, Value};
 use crate::triad::{self, Bandwidth, Triad};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -16,7 +16,8 @@ pub struct Benchmark {
     pub doc: &'static str,
     /// The size when none is given.
     pub default_size: usize,
-    /// Other programs that do the same work, to compare with.
+    /// Other programs that do the same work on data of their own, to compare with. Those that are handed the benchmark's
+    /// data are named where it does so, see [`Context::solve_with`].
     pub peers: &'static [Peer],
     /// Prepares the data, measures the work, and returns what was found. Runs inside the pool of all threads, so that what
     /// it touches first is spread over them.
@@ -30,6 +31,7 @@ pub struct Context {
     pub size: usize,
     /// Threads of the parallel calls.
     pub threads: usize,
+    peers: PeerChoice,
     pools: Pools,
 }
 
@@ -46,7 +48,6 @@ pub struct Pools {
 #[derive(Debug, Clone)]
 pub struct Outcome {
     main: Measured,
-    mem_bytes: Option<u64>,
     extra: Vec<(String, Value)>,
     parts: Vec<(&'static str, Measured)>,
 }
@@ -69,6 +70,12 @@ impl Context {
     pub fn work(&self, unit: &'static str, units: u64) -> Work<'_> {
         Work::new(&self.pools, unit, units)
     }
+
+    /// Has `peers` solve the very `system` that the benchmark solves, on as many threads: those that the user has chosen and
+    /// that can be had. To be called last, when all work is measured; [`Measured::against`] compares.
+    pub fn solve_with(&self, peers: &[SolverPeer], system: &System) -> PeerSolves {
+        peers::solve_with(peers, self.peers, system, self.threads)
+    }
 }
 
 impl Pools {
@@ -82,12 +89,12 @@ impl Pools {
 impl Outcome {
     /// An outcome with one measurement.
     pub fn new(main: Measured) -> Self {
-        Outcome { main, mem_bytes: None, extra: Vec::new(), parts: Vec::new() }
+        Outcome { main, extra: Vec::new(), parts: Vec::new() }
     }
 
-    /// Memory that the data takes [B], as the library reports it.
+    /// Memory that goes with the main measurement [B], see [`Measured::mem_bytes`].
     pub fn mem_bytes(self, bytes: u64) -> Self {
-        Outcome { mem_bytes: Some(bytes), ..self }
+        Outcome { main: self.main.mem_bytes(bytes), ..self }
     }
 
     /// A second measurement of the same run. Its keys are `PART_rate`, `PART_rate_per_core`, `PART_vs_triad` and so on.
@@ -118,7 +125,8 @@ impl Default for Settings {
 /// Runs one benchmark and says on standard output what it does; the caller prints the report last.
 pub fn run(benchmark: &Benchmark, settings: &Settings) -> Result<Report> {
     let size = settings.size.unwrap_or(benchmark.default_size);
-    let context = Context { size, threads: settings.threads, pools: Pools::new(settings.threads)? };
+    let Settings { threads, peers, .. } = *settings;
+    let context = Context { size, threads, peers, pools: Pools::new(threads)? };
     println!("{}: {}", benchmark.name, benchmark.doc);
     if let Some(load) = machine::load() {
         // A machine that is busy all the time looks steady to the triad; the reader should know.
@@ -163,16 +171,22 @@ fn fields(
         ("size".to_owned(), Value::Count(context.size as u64)),
         ("threads".to_owned(), Value::Count(context.threads as u64)),
     ];
-    fields.extend(measured_fields("", &outcome.main, triad));
-    for (peer, rate) in peers {
-        fields.push((format!("vs_{peer}"), Value::Number(outcome.main.rate() / rate)));
-    }
-    fields.extend(outcome.mem_bytes.map(|bytes| ("mem_bytes".to_owned(), Value::Count(bytes))));
-    fields.push(("hash".to_owned(), Value::Hash(outcome.main.hash)));
+    let main = &outcome.main;
+    fields.extend(measured_fields("", main, triad));
+    fields.extend(
+        peers.iter().map(|(peer, rate)| (format!("vs_{peer}"), Value::Number(main.rate() / rate))),
+    );
+    fields.extend(compared_fields("", main));
     for (part, measured) in &outcome.parts {
         let prefix = format!("{part}_");
         fields.extend(measured_fields(&prefix, measured, triad));
-        fields.push((prefix + "hash", Value::Hash(measured.hash)));
+        fields.extend(compared_fields(&prefix, measured));
+    }
+
+    // Parts that solve the system of the main measurement share its peers, whose own figures then stand there once.
+    fields.extend(solve_fields("", &main.peers));
+    for (part, measured) in outcome.parts.iter().filter(|(_, part)| part.peers != main.peers) {
+        fields.extend(solve_fields(&format!("{part}_"), &measured.peers));
     }
     fields.extend(outcome.extra.iter().cloned());
     fields
@@ -195,6 +209,38 @@ fn measured_fields(prefix: &str, measured: &Measured, triad: Bandwidth) -> Vec<(
         fields.push((key("speedup_vs_triad"), Value::Number(measured.speedup() / triad.speedup())));
     }
     fields
+}
+
+/// The keys of one measurement after those of its time, from `vs_PEER` to `hash`.
+fn compared_fields(prefix: &str, measured: &Measured) -> Vec<(String, Value)> {
+    let mut fields = Vec::new();
+    for (peer, solve) in &measured.peers {
+        let faster = solve.seconds() / measured.seconds;
+        fields.push((format!("{prefix}vs_{peer}"), Value::Number(faster)));
+    }
+    if let Some(bytes) = measured.mem_bytes {
+        fields.push((format!("{prefix}mem_bytes"), Value::Count(bytes)));
+        for (peer, solve) in measured.peers.iter().filter(|(_, solve)| solve.extra_bytes > 0) {
+            let ratio = bytes as f64 / solve.extra_bytes as f64;
+            fields.push((format!("{prefix}mem_vs_{peer}"), Value::Number(ratio)));
+        }
+    }
+    fields.push((format!("{prefix}hash"), Value::Hash(measured.hash)));
+    fields
+}
+
+/// What peers that solved a system found themselves.
+fn solve_fields(prefix: &str, peers: &PeerSolves) -> Vec<(String, Value)> {
+    let of_peer = |(peer, solve): &(&str, peers::PeerSolve)| {
+        let key = |name: &str| format!("{prefix}{peer}_{name}");
+        [
+            (key("seconds"), Value::Number(solve.seconds())),
+            (key("setup_seconds"), Value::Number(solve.setup_seconds)),
+            (key("iterations"), Value::Count(solve.iterations)),
+            (key("bytes"), Value::Count(solve.extra_bytes)),
+        ]
+    };
+    peers.iter().flat_map(of_peer).collect()
 }
 
 fn describe_triad(when: &str, triad: Bandwidth, threads: usize) {
@@ -222,6 +268,8 @@ mod tests {
             seconds: 0.5,
             seconds_on_one: 0.9,
             hash: 7,
+            mem_bytes: None,
+            peers: PeerSolves::new(),
         }
     }
 
@@ -230,7 +278,8 @@ mod tests {
     }
 
     fn context(threads: usize) -> Context {
-        Context { size: 10, threads, pools: Pools::new(threads).expect("a few threads") }
+        let pools = Pools::new(threads).expect("a few threads");
+        Context { size: 10, threads, peers: PeerChoice::None, pools }
     }
 
     const TRIAD: Bandwidth = Bandwidth { many: 8000.0, one: 5000.0 };
@@ -247,6 +296,46 @@ mod tests {
              speedup_vs_triad=1.125 vs_taichi=4.000 mem_bytes=4096 hash=0000000000000007 shell_seconds=0.5000 \
              shell_rate=2.000k shell_rate_per_core=1.000k shell_speedup=1.800 shell_speedup_vs_triad=1.125 \
              shell_hash=0000000000000007 voxels=1000"
+        );
+    }
+
+    #[test]
+    fn peers_that_solve_the_same_system_are_compared_with_every_part_and_told_of_once() {
+        let solve = |setup_seconds, extra_bytes| peers::PeerSolve {
+            setup_seconds,
+            solve_seconds: 0.25,
+            iterations: 14,
+            residual: 1e-7,
+            extra_bytes,
+        };
+        let poisson = vec![("amgcl", solve(0.75, 400)), ("scipy", solve(0.0, 0))];
+        let elasticity = vec![("pardiso", solve(2.25, 1000))];
+        let outcome = Outcome::new(measured(1, None).mem_bytes(200).against(&poisson))
+            .also("multigrid", measured(1, None).mem_bytes(100).against(&poisson))
+            .also("elasticity", measured(1, None).against(&elasticity))
+            .with("nonzeros", Value::Count(7));
+        let found = keys_and_values(&fields(&context(1), &outcome, &[], TRIAD));
+        let plain = |part: &str| {
+            format!("{part}seconds=0.5000 {part}rate=2.000k {part}rate_per_core=2.000k")
+        };
+        assert_eq!(
+            found,
+            [
+                "size=10 threads=1",
+                &plain(""),
+                "vs_amgcl=2.000 vs_scipy=0.5000 mem_bytes=200 mem_vs_amgcl=0.5000 hash=0000000000000007",
+                &plain("multigrid_"),
+                "multigrid_vs_amgcl=2.000 multigrid_vs_scipy=0.5000 multigrid_mem_bytes=100",
+                "multigrid_mem_vs_amgcl=0.2500 multigrid_hash=0000000000000007",
+                &plain("elasticity_"),
+                "elasticity_vs_pardiso=5.000 elasticity_hash=0000000000000007",
+                "amgcl_seconds=1.000 amgcl_setup_seconds=0.7500 amgcl_iterations=14 amgcl_bytes=400",
+                "scipy_seconds=0.2500 scipy_setup_seconds=0 scipy_iterations=14 scipy_bytes=0",
+                "elasticity_pardiso_seconds=2.500 elasticity_pardiso_setup_seconds=2.250",
+                "elasticity_pardiso_iterations=14 elasticity_pardiso_bytes=1000",
+                "nonzeros=7",
+            ]
+            .join(" ")
         );
     }
 

@@ -3,6 +3,7 @@
 use crate::Result;
 use crate::harness::Pools;
 use crate::hash::StableHash;
+use crate::peers::PeerSolves;
 use std::time::Instant;
 
 /// Timed calls per thread count; the median of them counts.
@@ -18,7 +19,7 @@ pub struct Work<'a> {
 }
 
 /// What was measured of one piece of work.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// What is counted, for example `particles`.
     pub unit: &'static str,
@@ -34,6 +35,10 @@ pub struct Measured {
     pub seconds_on_one: f64,
     /// Hash of the result, the same after every call.
     pub hash: u64,
+    /// Memory that goes with it [B], if the benchmark says so.
+    pub mem_bytes: Option<u64>,
+    /// How peers solved the system that the work solves.
+    pub peers: PeerSolves,
 }
 
 /// A call gave another result than the first one: on another number of threads, or on the same.
@@ -121,11 +126,25 @@ impl<'a> Work<'a> {
             seconds: many,
             seconds_on_one: one,
             hash: first.map_or(0, |(hash, _)| hash),
+            mem_bytes: None,
+            peers: PeerSolves::new(),
         })
     }
 }
 
 impl Measured {
+    /// Memory of the data, as the library reports it [B]. For a solver: what it takes at most, beyond the matrix and the
+    /// right-hand side that it is given.
+    pub fn mem_bytes(self, bytes: u64) -> Self {
+        Measured { mem_bytes: Some(bytes), ..self }
+    }
+
+    /// Compares with peers that solved the same system, set-up included. Gives `vs_PEER`, and with
+    /// [`Measured::mem_bytes`] also `mem_vs_PEER`.
+    pub fn against(self, peers: &PeerSolves) -> Self {
+        Measured { peers: peers.clone(), ..self }
+    }
+
     /// Units of work per second on all threads [1/s].
     pub fn rate(&self) -> f64 {
         self.units as f64 / self.seconds
