@@ -110,6 +110,14 @@ pub enum SolveError {
         /// What it should be, for example `positive`.
         wanted: &'static str,
     },
+    /// An element that cannot be assembled.
+    #[error("element {element} {why}")]
+    BadElement {
+        /// Its number in its list.
+        element: usize,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A parameter out of its range.
     #[error("{what} is {found}, but must be {wanted}")]
     BadValue {

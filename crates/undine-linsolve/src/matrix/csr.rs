@@ -130,8 +130,8 @@ impl<T: Real> Csr<T> {
         columns: usize,
         fill: impl Fn(usize, &mut Vec<(u32, T)>) + Sync,
     ) -> Result<Self> {
-        check_count("the rows of a matrix", rows)?;
-        check_count("the columns of a matrix", columns)?;
+        check_count("the number of rows of a matrix", rows)?;
+        check_count("the number of columns of a matrix", columns)?;
         let parts: Vec<RowsPart<T>> = (0..rows.div_ceil(ROWS_PER_TASK))
             .into_par_iter()
             .map(|n| {
@@ -140,7 +140,7 @@ impl<T: Real> Csr<T> {
             })
             .collect();
         let entries = parts.iter().map(|part| part.indices.len()).sum();
-        check_count("the entries of a matrix", entries)?;
+        check_count("the number of entries of a matrix", entries)?;
         let mut starts = Vec::with_capacity(rows + 1);
         let mut indices = Vec::with_capacity(entries);
         let mut values = Vec::with_capacity(entries);
@@ -332,7 +332,7 @@ impl<T: Real> RowsPart<T> {
 }
 
 /// Refuses more of something than 32 bits count.
-fn check_count(what: &'static str, count: usize) -> Result<()> {
+pub(super) fn check_count(what: &'static str, count: usize) -> Result<()> {
     if count < u32::MAX as usize {
         return Ok(());
     }

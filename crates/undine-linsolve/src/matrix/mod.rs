@@ -1,8 +1,17 @@
-//! Matrices: compressed sparse rows, and such rows over the processes of a run.
+//! Matrices: compressed sparse rows of numbers and of blocks, over the processes of a run; how they are assembled, read
+//! and written.
 
+mod assembly;
+mod block;
 mod csr;
+mod elements;
+mod nodes;
 
+pub use assembly::{Assembly, Pattern};
+pub use block::{BlockCsr, BlockMatrix};
 pub use csr::Csr;
+pub use elements::{Element, Elements};
+pub use nodes::{NodeRows, Nodes};
 
 use crate::error::{Result, SolveError};
 use crate::operator::Operator;

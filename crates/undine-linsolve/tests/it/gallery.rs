@@ -191,7 +191,10 @@ fn generated_systems_are_the_same_on_any_number_of_threads() {
 #[test]
 fn too_many_unknowns_are_refused_and_not_allocated() {
     let error = Csr::<f64>::from_rows(1 << 40, 1, |_, _| {}).unwrap_err();
-    assert!(error.to_string().contains("the rows of a matrix is 1099511627776"), "{error}");
+    assert!(
+        error.to_string().contains("the number of rows of a matrix is 1099511627776"),
+        "{error}"
+    );
     let error =
         Csr::from_rows(2, 2, |row, entries| entries.push((row as u32 + 1, 1.0))).unwrap_err();
     assert!(error.to_string().contains("row 1 of the matrix has column 2"), "{error}");

@@ -1,8 +1,11 @@
 //! The tests of the solvers, as one program.
 
+mod assembly;
+mod block;
 mod dense;
 mod gallery;
 mod krylov;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod systems;
+mod threads;
