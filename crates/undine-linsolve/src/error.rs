@@ -85,6 +85,21 @@ pub enum SolveError {
         /// Its mirror image.
         mirrored: f64,
     },
+    /// Positive definiteness was promised and cannot be.
+    #[error(
+        "the matrix is not positive definite: entry ({row}, {column}) is {value}, but those on the diagonal \
+         allow no more than {limit}"
+    )]
+    NotPositive {
+        /// The row.
+        row: usize,
+        /// The column.
+        column: usize,
+        /// The entry.
+        value: f64,
+        /// √(aᵢᵢ aⱼⱼ).
+        limit: f64,
+    },
     /// A singular system whose right-hand side no unknowns can reach.
     #[error(
         "{what} is singular, and its right-hand side is inconsistent: it has {amount:e} along the null space, \
@@ -116,6 +131,22 @@ pub enum SolveError {
         /// Its number in its list.
         element: usize,
         /// What is wrong with it.
+        why: String,
+    },
+    /// A line of a file of a matrix that cannot be understood. Lines count from 1.
+    #[error("line {line} {why}")]
+    BadFile {
+        /// The line.
+        line: usize,
+        /// What is wrong with it, and what would be right.
+        why: String,
+    },
+    /// A file that cannot be read.
+    #[error("cannot read {path}: {why}")]
+    NotReadable {
+        /// The file.
+        path: String,
+        /// Why not.
         why: String,
     },
     /// A parameter out of its range.

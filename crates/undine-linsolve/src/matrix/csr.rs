@@ -271,22 +271,57 @@ impl<T: Real> Csr<T> {
     }
 
     /// Refuses a matrix that is not symmetric: two mirrored entries of its first rows × rows part may differ by at most
-    /// `tolerance` times the larger of the two.
+    /// `tolerance` times the largest of both and of √|aᵢᵢ aⱼⱼ|, beside which a rounded zero is a zero.
     pub fn check_symmetric(&self, tolerance: f64) -> Result<()> {
-        let rows = self.rows();
-        let fault = (0..rows).into_par_iter().find_map_first(|row| {
-            let (columns, values) = self.row(row);
-            columns.iter().zip(values).find_map(|(&column, &value)| {
-                let column = column as usize;
-                if column >= rows {
-                    return None;
-                }
-                let (value, mirrored) = (value.to_f64(), self.get(column, row).to_f64());
-                let wrong = (value - mirrored).abs() > tolerance * value.abs().max(mirrored.abs());
-                wrong.then_some(SolveError::NotSymmetric { row, column, value, mirrored })
-            })
+        let diagonal = self.diagonal();
+        self.find_fault(|row, column, value| {
+            let mirrored = self.get(column, row).to_f64();
+            let scale = (diagonal[row] * diagonal[column]).abs().sqrt().to_f64();
+            let allowed = tolerance * value.abs().max(mirrored.abs()).max(scale);
+            let is_wrong = (value - mirrored).abs() > allowed;
+            is_wrong.then_some(SolveError::NotSymmetric { row, column, value, mirrored })
+        })
+    }
+
+    /// Refuses a diagonal that is not positive everywhere, in the name of a method that needs it so.
+    pub fn check_positive_diagonal(&self, method: &'static str) -> Result<()> {
+        let rows = (0..self.rows()).into_par_iter();
+        let fault = rows.find_map_first(|row| {
+            let value = self.get(row, row).to_f64();
+            let is_positive = value > 0.0;
+            let wanted = "positive";
+            (!is_positive).then_some(SolveError::BadDiagonal { row, value, method, wanted })
         });
         fault.map_or(Ok(()), Err)
+    }
+
+    /// Refuses what is plainly not symmetric positive definite: a matrix that is not symmetric to `tolerance`, a diagonal
+    /// that is not positive, an entry that is not below √(aᵢᵢ aⱼⱼ). To pass is a hint and no proof.
+    pub fn check_spd_hints(&self, tolerance: f64, method: &'static str) -> Result<()> {
+        self.check_positive_diagonal(method)?;
+        self.check_symmetric(tolerance)?;
+        let diagonal = self.diagonal();
+        self.find_fault(|row, column, value| {
+            let limit = (diagonal[row] * diagonal[column]).sqrt().to_f64();
+            // Equality is for singular matrices, such as those of closed walls, which rounding may carry across.
+            let is_wrong = column != row && value.abs() > limit * (1.0 + 1e-6);
+            is_wrong.then_some(SolveError::NotPositive { row, column, value, limit })
+        })
+    }
+
+    /// The first fault of any entry in the first rows × rows part.
+    fn find_fault(
+        &self,
+        fault: impl Fn(usize, usize, f64) -> Option<SolveError> + Sync,
+    ) -> Result<()> {
+        let rows = self.rows();
+        let of_row = |row: usize| {
+            let (columns, values) = self.row(row);
+            let entries = columns.iter().zip(values);
+            let mut local = entries.filter(|(column, _)| (**column as usize) < rows);
+            local.find_map(|(&column, value)| fault(row, column as usize, value.to_f64()))
+        };
+        (0..rows).into_par_iter().find_map_first(of_row).map_or(Ok(()), Err)
     }
 
     /// Bytes of the three lists.

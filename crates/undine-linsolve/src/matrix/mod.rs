@@ -5,6 +5,7 @@ mod assembly;
 mod block;
 mod csr;
 mod elements;
+pub mod market;
 mod nodes;
 
 pub use assembly::{Assembly, Pattern};

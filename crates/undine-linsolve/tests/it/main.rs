@@ -2,10 +2,12 @@
 
 mod assembly;
 mod block;
+mod checks;
 mod dense;
 mod gallery;
 mod krylov;
 #[cfg(feature = "mpi")]
 mod mpi;
+mod market;
 mod systems;
 mod threads;
