@@ -8,6 +8,7 @@
 //! foreign ones behind; all others have [`Rows::local`]. Sums run in a fixed order, so that the result has the same bits
 //! on any number of threads.
 
+mod colours;
 pub mod error;
 pub mod gallery;
 pub mod krylov;

@@ -91,6 +91,36 @@ pub fn step(alpha: f64, p: &[f64], q: &[f64], x: &mut [f64], r: &mut [f64]) -> f
     sums.into_iter().sum()
 }
 
+/// One pass over several vectors: `f(n, entries n of all)` changes them, and its sums are added up, as those of
+/// [`dot`] are. Returns the sums of the entries here.
+pub fn fused<const M: usize, const S: usize>(
+    vectors: [&mut [f64]; M],
+    f: impl Fn(usize, [&mut f64; M]) -> [f64; S] + Sync,
+) -> [f64; S] {
+    let len = vectors.first().map_or(0, |vector| vector.len());
+    debug_assert!(vectors.iter().all(|vector| vector.len() == len));
+    let mut parts = vectors.map(|vector| vector.chunks_mut(CHUNK));
+    let chunks: Vec<[&mut [f64]; M]> = (0..len.div_ceil(CHUNK))
+        .map(|_| parts.each_mut().map(|parts| parts.next().unwrap_or_default()))
+        .collect();
+    let chunk = |(n, mut chunk): (usize, [&mut [f64]; M])| {
+        let mut sums = [[0.0; LANES]; S];
+        let len = chunk.first().map_or(0, |chunk| chunk.len());
+        for entry in 0..len {
+            let terms = f(n * CHUNK + entry, chunk.each_mut().map(|chunk| &mut chunk[entry]));
+            for (sums, term) in sums.iter_mut().zip(terms) {
+                sums[entry % LANES] += term;
+            }
+        }
+        sums.map(add_lanes)
+    };
+    let sums: Vec<[f64; S]> = match len < ALONE {
+        true => chunks.into_iter().enumerate().map(chunk).collect(),
+        false => chunks.into_par_iter().enumerate().map(chunk).collect(),
+    };
+    std::array::from_fn(|s| sums.iter().map(|sums| sums[s]).sum())
+}
+
 /// y = x in another precision.
 pub fn convert<A: Real, B: Real>(x: &[A], y: &mut [B]) {
     debug_assert_eq!(x.len(), y.len());
@@ -193,6 +223,24 @@ mod tests {
                 bits.push(found.map(f64::to_bits));
             }
             assert!(bits.iter().all(|found| *found == bits[0]), "{count}");
+        }
+    }
+
+    #[test]
+    fn a_fused_pass_does_what_the_plain_ones_do() {
+        for count in [0, 1, 9, CHUNK + 3, 2 * ALONE + 5] {
+            let (x, z) = (numbers(count, 1), numbers(count, 2));
+            let (mut a, mut b) = (numbers(count, 3), numbers(count, 4));
+            let mut wanted = [a.clone(), b.clone()];
+            axpy(0.5, &x, &mut wanted[0]);
+            xpby(&z, -2.0, &mut wanted[1]);
+            let sums = fused([&mut a, &mut b], |n, [a, b]| {
+                *a += 0.5 * x[n];
+                *b = z[n] + -2.0 * *b;
+                [*a * *a, *a * *b]
+            });
+            assert_eq!([a, b], wanted);
+            assert_eq!(sums, [square(&wanted[0]), dot(&wanted[0], &wanted[1])]);
         }
     }
 

@@ -6,9 +6,6 @@ use crate::operator::{Operator, Preconditioner};
 use crate::report::{Outcome, Report, Stop};
 use crate::vector;
 
-/// How often a residual may turn out to be larger than the recursion said, before that counts as stagnation.
-const RESTARTS: usize = 8;
-
 /// Solves A·x = b, A symmetric and positive (semi-)definite. `x` goes in as the first guess. Collective.
 pub fn cg(
     operator: &dyn Operator,
@@ -17,7 +14,7 @@ pub fn cg(
     x: &mut [f64],
     stop: &Stop,
 ) -> Result<Report> {
-    iterate("CG", operator, preconditioner, b, x, stop)
+    iterate(false, operator, preconditioner, b, x, stop)
 }
 
 /// The same for a preconditioner that is not quite linear or not quite symmetric, such as one that iterates inside. It
@@ -29,13 +26,11 @@ pub fn flexible_cg(
     x: &mut [f64],
     stop: &Stop,
 ) -> Result<Report> {
-    iterate(FLEXIBLE, operator, preconditioner, b, x, stop)
+    iterate(true, operator, preconditioner, b, x, stop)
 }
 
-const FLEXIBLE: &str = "flexible CG";
-
 fn iterate(
-    solver: &str,
+    flexible: bool,
     operator: &dyn Operator,
     preconditioner: &mut dyn Preconditioner,
     b: &[f64],
@@ -48,25 +43,17 @@ fn iterate(
     let (mut r, mut z, mut q) = (vec![0.0; local], vec![0.0; local], vec![0.0; local]);
     let mut p = vec![0.0; rows.stored()];
     // The residual of the iteration before, which only the flexible variant looks back at.
-    let mut before = if solver == FLEXIBLE { vec![0.0; local] } else { Vec::new() };
+    let mut before = if flexible { vec![0.0; local] } else { Vec::new() };
     let work = 8 * (3 * local + p.len() + before.len() + local) as u64;
 
-    let norm = progress.residual(x, &mut r)?;
-    let mut ended = progress.watch(norm, &r, x)?;
-    let (mut rz_before, mut restarts) = (0.0, 0);
+    let mut ended = progress.begin(x, &mut r)?;
+    let mut rz_before = 0.0;
     let outcome = loop {
         if ended == Some(Outcome::Converged) {
-            // The recursion drifts from the truth; only the true residual counts.
-            let norm = progress.residual(x, &mut r)?;
-            if progress.meets(norm, &r)? {
-                break Outcome::Converged;
-            }
-            restarts += 1;
-            if restarts > RESTARTS {
-                break Outcome::Stagnated;
-            }
+            ended = progress.confirm(x, &mut r)?;
             rz_before = 0.0;
-        } else if let Some(outcome) = ended {
+        }
+        if let Some(outcome) = ended {
             break outcome;
         }
 
@@ -74,7 +61,8 @@ fn iterate(
         if operator.is_singular() {
             operator.project(&mut z)?;
         }
-        let rz = rows.sum(vector::dot(&r, &z))?;
+        let looked_back = if flexible { vector::dot(&before, &z) } else { 0.0 };
+        let [rz, looked_back] = rows.sums([vector::dot(&r, &z), looked_back])?;
         if !rz.is_finite() {
             break Outcome::NotFinite("the preconditioned residual");
         }
@@ -83,13 +71,7 @@ fn iterate(
         }
 
         // The next direction, conjugate to the last.
-        let beta = if rz_before == 0.0 {
-            0.0
-        } else if solver == FLEXIBLE {
-            (rz - rows.sum(vector::dot(&before, &z))?) / rz_before
-        } else {
-            rz / rz_before
-        };
+        let beta = if rz_before == 0.0 { 0.0 } else { (rz - looked_back) / rz_before };
         vector::xpby(&z, beta, &mut p[..local]);
 
         let pq = operator.apply_dot(&mut p, &mut q)?;
@@ -99,15 +81,13 @@ fn iterate(
         if pq <= 0.0 {
             break Outcome::Breakdown("the matrix is not positive definite (p·Ap ≤ 0)");
         }
-        if solver == FLEXIBLE {
+        if flexible {
             vector::copy(&r, &mut before);
         }
         let rr = rows.sum(vector::step(rz / pq, &p[..local], &q, x, &mut r))?;
         rz_before = rz;
         ended = progress.watch(rr.sqrt(), &r, x)?;
     };
-    if restarts > 0 {
-        progress.note(format!("began anew {restarts} times from the true residual"));
-    }
+    let solver = if flexible { "flexible CG" } else { "CG" };
     progress.close(solver, preconditioner, outcome, x, &mut r, work)
 }

@@ -6,8 +6,19 @@ use crate::report::{Outcome, Report, Stop};
 use crate::vector;
 use std::time::Instant;
 
-/// A copy of the iterate is kept whenever the residual has fallen by this much since the last.
+/// A copy of the iterate is kept whenever the residual has fallen by this much since the last: what comes out after a
+/// failure is within this factor of the best, and the copies cost next to nothing.
 const KEEP_EVERY: f64 = 0.1;
+
+/// A residual counts as smaller only if it is so by this much. Without it, rounding that creeps downwards would pass for
+/// progress.
+const SMALLER: f64 = 0.999;
+
+/// How often a residual may turn out to be larger than the recursion said, before that counts as stagnation.
+const RESTARTS: usize = 8;
+
+/// Below this norm the squares of a vector's entries vanish, and sums of them say nothing.
+const TOO_SMALL: f64 = 1e-140;
 
 /// What is known of a solve under way.
 pub(super) struct Progress<'a> {
@@ -15,11 +26,16 @@ pub(super) struct Progress<'a> {
     stop: Stop,
     b: &'a [f64],
     b_norm: f64,
-    /// The share of the right-hand side's norm that lies along the null space.
-    unreachable: f64,
+    /// Whether the right-hand side is zero everywhere.
+    b_is_zero: bool,
+    /// What of the right-hand side lies along the null space: its share of the norm, and its largest entry.
+    unreachable: (f64, f64),
     history: Vec<f64>,
     smallest: f64,
     since_smallest: usize,
+    restarts: usize,
+    /// The norm of the true residual when it was last computed.
+    true_norm: f64,
     kept: Option<(f64, Vec<f64>)>,
     started: Instant,
     notes: Vec<String>,
@@ -37,12 +53,14 @@ impl<'a> Progress<'a> {
             .and_then(|()| check_finite("the first guess", x));
         rows.all_agree(checked)?;
         let b_norm = rows.sum(vector::square(b))?.sqrt();
-        let mut unreachable = 0.0;
+        let b_is_zero = rows.max(vector::largest(b))? == 0.0;
+        let mut unreachable = (0.0, 0.0);
         if operator.is_singular() && b_norm > 0.0 {
             let mut rest = b.to_vec();
             operator.project(&mut rest)?;
             vector::update(&mut rest, b, |reachable, b| b - reachable);
-            unreachable = rows.sum(vector::square(&rest))?.sqrt() / b_norm;
+            let norm = rows.sum(vector::square(&rest))?.sqrt();
+            unreachable = (norm / b_norm, rows.max(vector::largest(&rest))?);
         }
         Ok(Self {
             unreachable,
@@ -50,13 +68,36 @@ impl<'a> Progress<'a> {
             stop: *stop,
             b,
             b_norm,
+            b_is_zero,
             history: Vec::new(),
             smallest: f64::INFINITY,
             since_smallest: 0,
+            restarts: 0,
+            true_norm: 0.0,
             kept: None,
             started: Instant::now(),
             notes: Vec::new(),
         })
+    }
+
+    /// Begins: r = b − A·x of the first guess, and whether there is anything to do. Collective.
+    ///
+    /// A right-hand side of zero has the solution zero, whatever the guess was.
+    pub fn begin(&mut self, x: &mut [f64], r: &mut [f64]) -> Result<Option<Outcome>> {
+        if self.b_is_zero {
+            x.fill(0.0);
+            r.fill(0.0);
+            self.history.push(0.0);
+            return Ok(Some(Outcome::Converged));
+        }
+        if self.b_norm < TOO_SMALL {
+            self.history.push(1.0);
+            return Ok(Some(Outcome::Breakdown(
+                "the right-hand side is so small that its squares vanish; scale the system",
+            )));
+        }
+        self.true_norm = self.residual(x, r)?;
+        self.watch(self.true_norm, r, x)
     }
 
     /// r = b − A·x, and its norm. Collective.
@@ -78,9 +119,9 @@ impl<'a> Progress<'a> {
 
     /// Takes note of a residual norm after one more iteration; says whether and why to stop.
     ///
-    /// `r` is the residual vector if the method has it, for the absolute limit. Collective.
+    /// `r` is the residual vector, for the absolute limit. Collective.
     pub fn watch(&mut self, norm: f64, r: &[f64], x: &[f64]) -> Result<Option<Outcome>> {
-        let relative = if self.b_norm > 0.0 { norm / self.b_norm } else { norm };
+        let relative = self.relative(norm);
         self.history.push(relative);
         if !relative.is_finite() {
             return Ok(Some(Outcome::NotFinite("the residual")));
@@ -88,7 +129,7 @@ impl<'a> Progress<'a> {
         if self.meets(norm, r)? {
             return Ok(Some(Outcome::Converged));
         }
-        if norm < self.smallest {
+        if norm < SMALLER * self.smallest {
             self.smallest = norm;
             self.since_smallest = 0;
             if self.kept.as_ref().is_none_or(|(kept, _)| norm < KEEP_EVERY * kept) {
@@ -106,6 +147,37 @@ impl<'a> Progress<'a> {
         })
     }
 
+    /// Looks whether the residual that a recursion claims is the true one: recursions drift, and only the truth counts.
+    ///
+    /// Leaves the true residual in `r`. `None` says that it does not suffice yet and that the method may begin anew from
+    /// it. Collective.
+    pub fn confirm(&mut self, x: &mut [f64], r: &mut [f64]) -> Result<Option<Outcome>> {
+        if self.iterations() == 0 {
+            return Ok(Some(Outcome::Converged)); // the first residual is no recursion's
+        }
+        let norm = self.residual(x, r)?;
+        self.true_norm = norm;
+        if self.meets(norm, r)? {
+            return Ok(Some(Outcome::Converged));
+        }
+        // What the recursion said was never reached: neither history nor patience may build on it.
+        if let Some(last) = self.history.last_mut() {
+            *last = norm / self.b_norm;
+        }
+        self.smallest = norm;
+        self.since_smallest = 0;
+        self.restarts += 1;
+        Ok(if !norm.is_finite() {
+            Some(Outcome::NotFinite("the residual"))
+        } else if self.restarts > RESTARTS {
+            Some(Outcome::Stagnated)
+        } else if self.iterations() >= self.stop.iterations {
+            Some(Outcome::IterationLimit)
+        } else {
+            None
+        })
+    }
+
     /// Whether a residual meets either limit. Collective.
     pub fn meets(&self, norm: f64, r: &[f64]) -> Result<bool> {
         if norm <= self.stop.relative * self.b_norm {
@@ -113,6 +185,16 @@ impl<'a> Progress<'a> {
         }
         Ok(self.stop.absolute > 0.0
             && self.operator.rows().max(vector::largest(r))? <= self.stop.absolute)
+    }
+
+    /// The relative residual that was watched last.
+    pub fn last(&self) -> f64 {
+        self.history.last().copied().unwrap_or_default()
+    }
+
+    /// A norm as a share of the right-hand side's.
+    fn relative(&self, norm: f64) -> f64 {
+        if self.b_norm > 0.0 { norm / self.b_norm } else { norm }
     }
 
     /// Iterations made so far.
@@ -136,7 +218,11 @@ impl<'a> Progress<'a> {
         r: &mut [f64],
         work: u64,
     ) -> Result<Report> {
-        let mut norm = self.residual(x, r)?;
+        // A method ends as converged only once the true residual said so, and that is still in `r`.
+        let mut norm = match outcome {
+            Outcome::Converged => self.true_norm,
+            _ => self.residual(x, r)?,
+        };
         if outcome != Outcome::Converged
             && let Some((_, mut kept)) = self.kept.take()
         {
@@ -148,15 +234,23 @@ impl<'a> Progress<'a> {
                 norm = kept_norm;
             }
         }
-        if outcome == Outcome::Converged && self.unreachable > self.stop.relative {
-            outcome = Outcome::Inconsistent(self.unreachable);
+        let (unreachable, largest) = self.unreachable;
+        if outcome == Outcome::Converged
+            && unreachable > self.stop.relative
+            && largest > self.stop.absolute
+        {
+            outcome = Outcome::Inconsistent(unreachable);
+        }
+        if self.restarts > 0 {
+            let times = self.restarts;
+            self.note(format!("began anew {times} times from the true residual"));
         }
         Ok(Report {
             solver: solver.into(),
             preconditioner: preconditioner.name(),
             outcome,
             iterations: self.iterations(),
-            residual: if self.b_norm > 0.0 { norm / self.b_norm } else { norm },
+            residual: self.relative(norm),
             largest_residual: self.operator.rows().max(vector::largest(r))?,
             history: self.history,
             setup_seconds: 0.0,

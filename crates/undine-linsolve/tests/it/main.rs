@@ -9,5 +9,6 @@ mod krylov;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod market;
+mod precondition;
 mod systems;
 mod threads;

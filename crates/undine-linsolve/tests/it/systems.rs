@@ -24,6 +24,101 @@ pub fn laplacian_matrix(n: usize) -> Matrix {
     Matrix::single(laplacian(n)).unwrap()
 }
 
+/// The 5-point Laplacian of an n² square with zero around it, and a wind of strength `wind` along x, upwind.
+pub fn convection_diffusion(n: usize, wind: f64) -> Matrix {
+    let mut triplets = Vec::new();
+    for (x, y) in (0..n * n).map(|i| (i / n, i % n)) {
+        let here = x * n + y;
+        triplets.push((here, here, 4.0 + wind));
+        if x > 0 {
+            triplets.push((here, here - n, -1.0 - wind));
+        }
+        if x + 1 < n {
+            triplets.push((here, here + n, -1.0));
+        }
+        if y > 0 {
+            triplets.push((here, here - 1, -1.0));
+        }
+        if y + 1 < n {
+            triplets.push((here, here + 1, -1.0));
+        }
+    }
+    Matrix::single(Csr::from_triplets(n * n, n * n, triplets).unwrap()).unwrap()
+}
+
+/// The saddle system [H Bᵀ; B 0] with H the 1D Laplacian of `n` rows plus one, and B an average over every three of them.
+pub fn saddle(n: usize) -> Matrix {
+    let constraints = n / 3;
+    let mut triplets = Vec::new();
+    for row in 0..n {
+        triplets.push((row, row, 3.0));
+        if row + 1 < n {
+            triplets.extend([(row, row + 1, -1.0), (row + 1, row, -1.0)]);
+        }
+    }
+    for constraint in 0..constraints {
+        for row in 3 * constraint..3 * constraint + 3 {
+            triplets.extend([(n + constraint, row, 1.0), (row, n + constraint, 1.0)]);
+        }
+    }
+    let size = n + constraints;
+    Matrix::single(Csr::from_triplets(size, size, triplets).unwrap()).unwrap()
+}
+
+/// A dense matrix, row after row, as one to solve with.
+pub fn from_dense(size: usize, dense: &[f64]) -> Matrix {
+    let triplets = (0..size * size).map(|n| (n / size, n % size, dense[n]));
+    Matrix::single(Csr::from_triplets(size, size, triplets).unwrap()).unwrap()
+}
+
+/// The matrix of a system, dense, row after row.
+pub fn to_dense(matrix: &Matrix) -> Vec<f64> {
+    let csr = matrix.csr();
+    let places = (0..csr.rows()).flat_map(|row| (0..csr.columns()).map(move |c| (row, c)));
+    places.map(|(row, column)| csr.get(row, column)).collect()
+}
+
+/// Solves a dense system by elimination with row pivoting; `None` if it is singular.
+pub fn solve_dense(a: &[f64], b: &[f64]) -> Option<Vec<f64>> {
+    let (size, mut a, mut x) = (b.len(), a.to_vec(), b.to_vec());
+    for k in 0..size {
+        let pivot =
+            (k..size).max_by(|&i, &j| a[i * size + k].abs().total_cmp(&a[j * size + k].abs()))?;
+        if a[pivot * size + k].abs() < 1e-12 {
+            return None;
+        }
+        (0..size).for_each(|n| a.swap(pivot * size + n, k * size + n));
+        x.swap(pivot, k);
+        for row in k + 1..size {
+            let factor = a[row * size + k] / a[k * size + k];
+            (k..size).for_each(|n| a[row * size + n] -= factor * a[k * size + n]);
+            x[row] -= factor * x[k];
+        }
+    }
+    for k in (0..size).rev() {
+        let known: f64 = (k + 1..size).map(|n| a[k * size + n] * x[n]).sum();
+        x[k] = (x[k] - known) / a[k * size + k];
+    }
+    Some(x)
+}
+
+/// The largest difference of two vectors.
+pub fn distance(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).fold(0.0, |max, (x, y)| f64::max(max, (x - y).abs()))
+}
+
+/// What `work` gives on 1, 2 and 5 threads: the same, or a panic.
+pub fn same_on_any_threads<R: PartialEq + std::fmt::Debug + Send>(
+    work: impl Fn() -> R + Sync,
+) -> R {
+    let on = |threads: usize| {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(&work)
+    };
+    let first = on(1);
+    assert!([2, 5].into_iter().all(|threads| on(threads) == first));
+    first
+}
+
 /// Numbers between −1 and 1 that look random and are always the same.
 pub fn noise(count: usize, seed: u64) -> Vec<f64> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
