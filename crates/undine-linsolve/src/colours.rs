@@ -14,10 +14,10 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Most blocks of a process: half of them run at once.
-const BLOCKS: usize = 32;
+const BLOCKS: usize = 16;
 
 /// Rows that are worth a block of their own.
-const FEWEST: usize = 1024;
+const FEWEST: usize = 4096;
 
 /// Not coloured yet.
 const NONE: u32 = u32::MAX;

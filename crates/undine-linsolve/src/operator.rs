@@ -44,6 +44,15 @@ pub trait Preconditioner: Send {
     /// z = M⁻¹·r over the local rows. Collective. Takes `&mut self` for its work space only: the same `r` gives the same `z`.
     fn apply(&mut self, r: &[f64], z: &mut [f64]) -> Result<()>;
 
+    /// Says that until further notice only the rows marked as free are of interest, the others being held where they are;
+    /// `None` frees all. Collective.
+    ///
+    /// What comes out for held rows is ignored in any case, so that most preconditioners need not listen. One that spreads
+    /// values far, such as multigrid, does better if it takes held rows for known ones.
+    fn restrict(&mut self, _free: Option<&[bool]>) -> Result<()> {
+        Ok(())
+    }
+
     /// Bytes that it holds.
     fn bytes(&self) -> u64;
 }

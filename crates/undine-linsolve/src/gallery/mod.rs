@@ -4,12 +4,14 @@
 //! every machine: what looks random is a function of a seed and a number.
 
 mod classical;
+mod dam_break;
 mod elasticity;
 mod poisson;
 mod rods;
 mod viscosity;
 
 pub use classical::{convection_diffusion, hilbert, saddle, tridiagonal};
+pub use dam_break::{BoundedSystem, dam_break};
 pub use elasticity::{Elastic, Held, elasticity};
 pub use poisson::{
     HalfFull, anisotropic, half_full, jumps, laplacian, laplacian_2d, laplacian_27, liquid_mask,
