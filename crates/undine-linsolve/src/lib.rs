@@ -9,6 +9,7 @@
 //! on any number of threads.
 
 mod colours;
+pub mod direct;
 pub mod error;
 pub mod gallery;
 pub mod krylov;
