@@ -10,6 +10,7 @@
 
 mod colours;
 pub mod direct;
+pub mod amg;
 pub mod error;
 pub mod gallery;
 pub mod krylov;

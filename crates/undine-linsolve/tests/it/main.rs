@@ -5,6 +5,7 @@ mod block;
 mod checks;
 mod dense;
 mod gallery;
+mod amg;
 mod krylov;
 #[cfg(feature = "mpi")]
 mod mpi;

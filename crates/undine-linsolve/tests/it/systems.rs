@@ -131,3 +131,31 @@ pub fn noise(count: usize, seed: u64) -> Vec<f64> {
         })
         .collect()
 }
+
+/// −∇·(c ∇u) on an n³ box with zero around it: `c` says the coefficient of a cell along an axis, and a face has the harmonic mean of
+/// its two cells.
+pub fn coefficients(n: usize, c: impl Fn([usize; 3], usize) -> f64) -> Matrix {
+    let place = |at: [usize; 3]| (at[0] * n + at[1]) * n + at[2];
+    let mut triplets = Vec::new();
+    for at in (0..n * n * n).map(|i| [i / (n * n), i / n % n, i % n]) {
+        let here = place(at);
+        for axis in 0..3 {
+            let own = c(at, axis);
+            let mut next = at;
+            next[axis] += 1;
+            if next[axis] < n {
+                let other = c(next, axis);
+                let face = 2.0 / (1.0 / own + 1.0 / other);
+                let there = place(next);
+                triplets.extend([(here, there, -face), (there, here, -face)]);
+                triplets.extend([(here, here, face), (there, there, face)]);
+            } else {
+                triplets.push((here, here, own));
+            }
+            if at[axis] == 0 {
+                triplets.push((here, here, own));
+            }
+        }
+    }
+    Matrix::single(Csr::from_triplets(n * n * n, n * n * n, triplets).unwrap()).unwrap()
+}

@@ -1,0 +1,179 @@
+//! Nodes, the rows that belong together, and the vectors that a matrix nearly sends to zero.
+//!
+//! Aggregation joins whole nodes, so that the components of a vertex never part. A coarse node has one row for each vector of the
+//! near-null space that its aggregate can tell apart.
+
+use crate::error::{Result, SolveError};
+
+/// How the local rows of a matrix group into nodes: consecutive rows each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nodes(Grouping);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Grouping {
+    Each(usize),
+    /// Where every node's rows begin, and one end more.
+    Starts(Vec<u32>),
+}
+
+impl Nodes {
+    /// Every row is a node.
+    pub fn single() -> Self {
+        Self(Grouping::Each(1))
+    }
+
+    /// Every `size` rows are a node.
+    pub fn of(size: usize) -> Self {
+        Self(Grouping::Each(size))
+    }
+
+    /// Nodes of given sizes, in order.
+    pub fn mixed(sizes: impl IntoIterator<Item = usize>) -> Self {
+        let mut end = 0;
+        let ends = sizes.into_iter().map(|size| {
+            end += size as u32;
+            end
+        });
+        Self(Grouping::Starts(std::iter::once(0).chain(ends).collect()))
+    }
+
+    /// Whether every row is a node.
+    pub fn is_single(&self) -> bool {
+        self.0 == Grouping::Each(1)
+    }
+
+    /// How many nodes `rows` rows are.
+    pub(super) fn count(&self, rows: usize) -> usize {
+        match &self.0 {
+            Grouping::Each(size) => rows / size,
+            Grouping::Starts(starts) => starts.len() - 1,
+        }
+    }
+
+    /// The rows of a node.
+    #[inline]
+    pub(super) fn range(&self, node: usize) -> std::ops::Range<usize> {
+        match &self.0 {
+            Grouping::Each(size) => node * size..(node + 1) * size,
+            Grouping::Starts(starts) => starts[node] as usize..starts[node + 1] as usize,
+        }
+    }
+
+    /// The node of every row.
+    pub(super) fn of_rows(&self, rows: usize) -> Vec<u32> {
+        let nodes = 0..self.count(rows);
+        nodes.flat_map(|node| self.range(node).map(move |_| node as u32)).collect()
+    }
+
+    /// The largest node.
+    pub(super) fn largest(&self) -> usize {
+        match &self.0 {
+            Grouping::Each(size) => *size,
+            Grouping::Starts(starts) => {
+                starts.windows(2).map(|pair| (pair[1] - pair[0]) as usize).max().unwrap_or(1)
+            }
+        }
+    }
+
+    /// Refuses nodes that do not cover the rows exactly.
+    pub(super) fn check(&self, rows: usize) -> Result<()> {
+        let covered = match &self.0 {
+            Grouping::Each(0) => 0,
+            Grouping::Each(size) => rows / size * size,
+            Grouping::Starts(starts) => starts[starts.len() - 1] as usize,
+        };
+        if covered == rows && self.largest() > 0 {
+            return Ok(());
+        }
+        Err(SolveError::WrongLength {
+            what: "the rows of all nodes together",
+            found: covered,
+            wanted: rows,
+        })
+    }
+}
+
+/// Vectors that the matrix nearly sends to zero.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NearNullSpace {
+    /// One vector for each component of a node: 1 there, 0 elsewhere.
+    Constant,
+    /// The caller's: `count` numbers for every local row, row after row.
+    Vectors {
+        /// How many vectors.
+        count: usize,
+        /// Their entries: those of row 0, then those of row 1.
+        entries: Vec<f64>,
+    },
+}
+
+impl NearNullSpace {
+    /// Rigid motions of vertices with three or six unknowns: three shifts, and three turns about the vertices' mean.
+    ///
+    /// A vertex of six unknowns has a displacement and a small turn, each along x, y, z. `positions` are those of the vertices that
+    /// this process owns [m].
+    pub fn rigid_motions(positions: &[[f64; 3]], size: usize) -> Result<Self> {
+        if size != 3 && size != 6 {
+            return Err(SolveError::BadValue {
+                what: "the unknowns of a vertex that moves rigidly".into(),
+                found: size.to_string(),
+                wanted: "3 or 6",
+            });
+        }
+        // About their mean, so that turns differ as much as they can from shifts.
+        let count = positions.len().max(1) as f64;
+        let mut mean = [0.0; 3];
+        for position in positions {
+            (0..3).for_each(|axis| mean[axis] += position[axis] / count);
+        }
+        let mut entries = Vec::with_capacity(positions.len() * size * 6);
+        for position in positions {
+            let [x, y, z] = [0, 1, 2].map(|axis| position[axis] - mean[axis]);
+            // A turn w moves the vertex by w × (position − mean).
+            entries.extend_from_slice(&[1.0, 0.0, 0.0, 0.0, z, -y]);
+            entries.extend_from_slice(&[0.0, 1.0, 0.0, -z, 0.0, x]);
+            entries.extend_from_slice(&[0.0, 0.0, 1.0, y, -x, 0.0]);
+            if size == 6 {
+                for axis in 0..3 {
+                    let mut turn = [0.0; 6];
+                    turn[3 + axis] = 1.0;
+                    entries.extend_from_slice(&turn);
+                }
+            }
+        }
+        Ok(Self::Vectors { count: 6, entries })
+    }
+
+    /// The vectors' number and entries. Refuses entries that are not finite or too few.
+    pub(super) fn entries(&self, nodes: &Nodes, rows: usize) -> Result<(usize, Vec<f64>)> {
+        match self {
+            Self::Constant => {
+                let count = nodes.largest();
+                let mut entries = vec![0.0; rows * count];
+                for node in 0..nodes.count(rows) {
+                    for (component, row) in nodes.range(node).enumerate() {
+                        entries[row * count + component] = 1.0;
+                    }
+                }
+                Ok((count, entries))
+            }
+            Self::Vectors { count, entries } => {
+                if entries.len() != rows * count || *count == 0 {
+                    return Err(SolveError::WrongLength {
+                        what: "the near-null space",
+                        found: entries.len(),
+                        wanted: rows * (*count).max(1),
+                    });
+                }
+                match entries.iter().position(|entry| !entry.is_finite()) {
+                    None => Ok((*count, entries.clone())),
+                    Some(place) => Err(SolveError::VectorNotFinite {
+                        what: "the near-null space",
+                        row: place / count,
+                        value: entries[place],
+                    }),
+                }
+            }
+        }
+    }
+}

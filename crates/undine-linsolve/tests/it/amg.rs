@@ -1,0 +1,164 @@
+//! Smoothed-aggregation multigrid: right answers, few iterations whatever the size, and the same bits on any number of threads.
+
+use crate::systems::{coefficients, laplacian_matrix, noise};
+use rayon::ThreadPoolBuilder;
+use undine_linsolve::amg::{Amg, Cycle, Settings, Smoother};
+use undine_linsolve::krylov::{cg, flexible_cg};
+use undine_linsolve::{Csr, Matrix, Operator, Preconditioner, Report, SolveError, Stop, vector};
+
+const SMOOTHERS: [Smoother; 3] = [Smoother::GaussSeidel, Smoother::Chebyshev(2), Smoother::Spai0];
+
+fn with_smoother(smoother: Smoother) -> Settings {
+    Settings { smoother, ..Settings::default() }
+}
+
+/// Solves for a solution that is known, and checks it.
+fn solve(matrix: &Matrix, settings: &Settings) -> Report {
+    let mut wanted = noise(matrix.rows().local(), 1);
+    let mut b = vec![0.0; wanted.len()];
+    matrix.apply(&mut wanted, &mut b).unwrap();
+    let mut x = vec![0.0; b.len()];
+    let mut amg = Amg::new(matrix, settings).unwrap();
+    let solver = if settings.cycle == Cycle::K { flexible_cg } else { cg };
+    let report = solver(matrix, &mut amg, &b, &mut x, &Stop::relative(1e-10)).unwrap();
+    assert!(report.converged(), "{report}");
+    let wrong = x.iter().zip(&wanted).map(|(x, wanted)| (x - wanted).abs()).fold(0.0, f64::max);
+    assert!(wrong < 1e-6, "off by {wrong:e}: {report}");
+    report
+}
+
+#[test]
+fn every_smoother_and_cycle_finds_the_solution() {
+    let matrix = laplacian_matrix(20);
+    for smoother in SMOOTHERS {
+        let v = solve(&matrix, &with_smoother(smoother));
+        let k = solve(&matrix, &Settings { cycle: Cycle::K, ..with_smoother(smoother) });
+        assert!(v.iterations <= 24, "{smoother:?}: {v}");
+        assert!(k.iterations <= v.iterations, "{smoother:?}: {k}");
+        let twice = solve(&matrix, &Settings { sweeps: 2, ..with_smoother(smoother) });
+        assert!(twice.iterations < v.iterations, "{smoother:?}: {twice}");
+    }
+}
+
+#[test]
+fn a_small_system_is_solved_directly() {
+    let report = solve(&laplacian_matrix(6), &Settings::default());
+    assert!(report.iterations <= 3, "{report}");
+    assert!(report.preconditioner.contains("1 levels"), "{report}");
+}
+
+#[test]
+fn the_preconditioner_is_symmetric_and_positive() {
+    let matrix = laplacian_matrix(18);
+    for smoother in SMOOTHERS {
+        for sweeps in [1, 2] {
+            let settings = Settings { sweeps, coarse_rows: 20, ..with_smoother(smoother) };
+            let mut amg = Amg::new(&matrix, &settings).unwrap();
+            let count = matrix.rows().local();
+            let (x, y) = (noise(count, 3), noise(count, 4));
+            let (mut mx, mut my) = (vec![0.0; count], vec![0.0; count]);
+            amg.apply(&x, &mut mx).unwrap();
+            amg.apply(&y, &mut my).unwrap();
+            let (xmy, ymx) = (vector::dot(&x, &my), vector::dot(&y, &mx));
+            // Rounding in f32, measured by the lengths of what is multiplied.
+            let scale = (vector::square(&x) * vector::square(&my)).sqrt();
+            assert!((xmy - ymx).abs() < 1e-6 * scale, "{smoother:?}: {xmy} and {ymx}");
+            assert!(vector::dot(&x, &mx) > 0.0);
+        }
+    }
+}
+
+#[test]
+fn iterations_hardly_grow_with_the_size() {
+    for smoother in SMOOTHERS {
+        let iterations =
+            [16, 32, 48].map(|n| solve(&laplacian_matrix(n), &with_smoother(smoother)).iterations);
+        assert!(iterations[2] as f64 <= 1.3 * iterations[0] as f64, "{smoother:?}: {iterations:?}");
+    }
+}
+
+#[test]
+fn anisotropy_and_jumps_cost_few_iterations() {
+    let plain = solve(&laplacian_matrix(24), &Settings::default()).iterations as f64;
+    // A thousand times stiffer along one axis.
+    let stretched = coefficients(24, |_, axis| if axis == 2 { 1000.0 } else { 1.0 });
+    let report = solve(&stretched, &Settings::default());
+    assert!(f64::from(report.iterations as u32) <= 2.0 * plain, "{report}, plain {plain}");
+    // A checkerboard of 6³ cells with coefficients a thousand apart.
+    let jump = |at: [usize; 3]| {
+        if at.iter().map(|n| n / 6).sum::<usize>() % 2 == 0 { 1.0 } else { 1000.0 }
+    };
+    let report = solve(&coefficients(24, |at, _| jump(at)), &Settings::default());
+    assert!(f64::from(report.iterations as u32) <= 2.0 * plain, "{report}, plain {plain}");
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    // Large enough for every loop to be cut into several tasks.
+    let matrix = laplacian_matrix(52);
+    let b = noise(matrix.rows().local(), 5);
+    for smoother in SMOOTHERS {
+        let solutions = [1, 2, 3, 7].map(|threads| {
+            let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut amg = Amg::new(&matrix, &with_smoother(smoother)).unwrap();
+                let mut x = vec![0.0; b.len()];
+                let report = cg(&matrix, &mut amg, &b, &mut x, &Stop::default()).unwrap();
+                assert!(report.converged(), "{report}");
+                x.into_iter().map(f64::to_bits).collect::<Vec<_>>()
+            })
+        });
+        assert!(solutions.iter().all(|bits| *bits == solutions[0]), "{smoother:?}");
+    }
+}
+
+#[test]
+fn the_scale_of_matrix_and_right_hand_side_does_not_matter() {
+    let plain = coefficients(12, |_, _| 1.0);
+    let b = noise(plain.rows().local(), 6);
+    let mut reports = Vec::new();
+    for (matrix, side) in [(1.0, 1.0), (1e-200, 1.0), (1e200, 1e-60), (1.0, 1e250)] {
+        let matrix = coefficients(12, |_, _| matrix);
+        let b: Vec<f64> = b.iter().map(|b| b * side).collect();
+        let mut amg =
+            Amg::new(&matrix, &Settings { coarse_rows: 50, ..Settings::default() }).unwrap();
+        let (mut z, n) = (vec![0.0; b.len()], b.len());
+        amg.apply(&b, &mut z).unwrap();
+        assert!(z.iter().all(|z| z.is_finite()) && z[n / 2] != 0.0);
+        reports.push(amg.levels());
+    }
+    assert!(reports.iter().all(|levels| *levels == reports[0]));
+}
+
+#[test]
+fn a_diagonal_that_is_not_positive_is_named() {
+    for bad in [0.0, -2.0] {
+        let entries = (0..9000).map(|n| (n, n, if n >= 4321 { bad } else { 1.0 }));
+        let matrix = Matrix::single(Csr::from_triplets(9000, 9000, entries).unwrap()).unwrap();
+        let error = Amg::new(&matrix, &Settings::default()).unwrap_err();
+        let SolveError::BadDiagonal { row, value, .. } = error else { panic!("{error}") };
+        assert_eq!((row, value), (4321, bad));
+    }
+    let matrix = laplacian_matrix(3);
+    let error = Amg::new(&matrix, &Settings { strength: 1.5, ..Settings::default() }).unwrap_err();
+    assert!(error.to_string().contains("strength of SA-AMG is 1.5"), "{error}");
+    let error = Amg::new(&matrix, &Settings::with_nodes(4)).unwrap_err();
+    assert!(error.to_string().contains("the rows of all nodes"), "{error}");
+}
+
+#[test]
+fn rows_without_neighbours_do_no_harm() {
+    let csr = crate::systems::laplacian(14);
+    let rows = csr.rows();
+    let mut entries = Vec::new();
+    for row in 0..rows {
+        let (columns, values) = csr.row(row);
+        entries.extend(
+            columns.iter().zip(values).map(|(&column, &value)| (row, column as usize, value)),
+        );
+    }
+    entries.extend((0..500).map(|n| (rows + n, rows + n, 1.0 + n as f64)));
+    let matrix =
+        Matrix::single(Csr::from_triplets(rows + 500, rows + 500, entries).unwrap()).unwrap();
+    let _report = solve(&matrix, &Settings::default());
+}
