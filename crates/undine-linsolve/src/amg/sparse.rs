@@ -24,41 +24,76 @@ pub(super) fn from_rows<S: Send>(
     state: impl Fn() -> S + Sync,
     fill: impl Fn(&mut S, usize, &mut Entries) + Sync + Send,
 ) -> Sparse {
-    // Work space is large, and tasks are many: it goes from task to task. A poisoned lock only says that another task panicked.
-    let idle: Mutex<Vec<S>> = Mutex::new(Vec::new());
-    let lock = || idle.lock().unwrap_or_else(PoisonError::into_inner);
-    let blocks: Vec<(Vec<u32>, Entries)> = (0..rows.div_ceil(BLOCK))
-        .into_par_iter()
-        .map(|block| {
+    Blocks::new(rows, state, fill).join(columns)
+}
+
+/// Sparse rows in blocks as they were made: good enough for a product that is needed once.
+pub(super) struct Blocks {
+    rows: usize,
+    blocks: Vec<Block>,
+}
+
+/// Some rows, and where each begins, and one end more.
+struct Block {
+    starts: Vec<u32>,
+    entries: Entries,
+}
+
+impl Blocks {
+    /// Rows made by `fill`; here their columns may come in any order.
+    pub fn new<S: Send>(
+        rows: usize,
+        state: impl Fn() -> S + Sync,
+        fill: impl Fn(&mut S, usize, &mut Entries) + Sync + Send,
+    ) -> Self {
+        // Work space is large and tasks are many, so it goes from task to task. A poisoned lock says that another panicked.
+        let idle: Mutex<Vec<S>> = Mutex::new(Vec::new());
+        let lock = || idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let block = |block: usize| {
             let mut work = lock().pop().unwrap_or_else(&state);
             let range = block * BLOCK..(block * BLOCK + BLOCK).min(rows);
-            let mut ends = Vec::with_capacity(range.len());
+            let mut starts = Vec::with_capacity(range.len() + 1);
             let mut entries = Entries::default();
+            starts.push(0);
             for row in range {
                 fill(&mut work, row, &mut entries);
-                ends.push(entries.columns.len() as u32);
+                starts.push(entries.columns.len() as u32);
             }
             lock().push(work);
-            (ends, entries)
-        })
-        .collect();
-
-    let mut starts = Vec::with_capacity(rows + 1);
-    starts.push(0);
-    let mut end = 0;
-    for (ends, entries) in &blocks {
-        starts.extend(ends.iter().map(|here| end + here));
-        end += entries.columns.len() as u32;
+            Block { starts, entries }
+        };
+        Self { rows, blocks: (0..rows.div_ceil(BLOCK)).into_par_iter().map(block).collect() }
     }
-    let mut indices = vec![0; end as usize];
-    let mut values = vec![0.0; end as usize];
-    let places = cut(&mut indices, blocks.iter().map(|(_, entries)| entries.columns.len()));
-    let numbers = cut(&mut values, blocks.iter().map(|(_, entries)| entries.columns.len()));
-    places.into_par_iter().zip(numbers).zip(&blocks).for_each(|((place, number), (_, entries))| {
-        place.copy_from_slice(&entries.columns);
-        number.copy_from_slice(&entries.values);
-    });
-    Csr::from_sound_parts(columns, starts, indices, values)
+
+    /// The columns and values of a row.
+    #[inline(always)]
+    pub fn row(&self, row: usize) -> (&[u32], &[f32]) {
+        let Block { starts, entries } = &self.blocks[row / BLOCK];
+        let range = starts[row % BLOCK] as usize..starts[row % BLOCK + 1] as usize;
+        (&entries.columns[range.clone()], &entries.values[range])
+    }
+
+    /// The rows as a matrix, if their columns ascend.
+    fn join(self, columns: usize) -> Sparse {
+        let mut starts = Vec::with_capacity(self.rows + 1);
+        starts.push(0);
+        let mut end = 0;
+        for block in &self.blocks {
+            starts.extend(block.starts[1..].iter().map(|here| end + here));
+            end += block.entries.columns.len() as u32;
+        }
+        let mut indices = vec![0; end as usize];
+        let mut values = vec![0.0; end as usize];
+        let lengths = || self.blocks.iter().map(|block| block.entries.columns.len());
+        let (places, numbers) = (cut(&mut indices, lengths()), cut(&mut values, lengths()));
+        places.into_par_iter().zip(numbers).zip(&self.blocks).for_each(
+            |((places, numbers), block)| {
+                places.copy_from_slice(&block.entries.columns);
+                numbers.copy_from_slice(&block.entries.values);
+            },
+        );
+        Csr::from_sound_parts(columns, starts, indices, values)
+    }
 }
 
 /// Columns and values of some rows, one row behind the other.
@@ -89,15 +124,12 @@ pub(super) fn cut<T>(mut list: &mut [T], lengths: impl Iterator<Item = usize>) -
 }
 
 /// Sums up one sparse row: entries come in any order, and are kept by column.
-///
-/// Whether a column is new is hard to foresee, so that adding does not branch on it.
 pub(super) struct Accumulator {
     slots: Vec<Slot>,
     /// Which row is being summed; slots of earlier ones count as empty.
     row: u32,
-    /// The columns of this row, in the order in which they came; only the first `len` count.
+    /// The columns of this row, in the order in which they came.
     columns: Vec<u32>,
-    len: usize,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -109,31 +141,27 @@ struct Slot {
 impl Accumulator {
     /// For rows with this many columns.
     pub fn new(columns: usize) -> Self {
-        Self { slots: vec![Slot::default(); columns], row: 1, columns: vec![0; 64], len: 0 }
+        Self { slots: vec![Slot::default(); columns], row: 1, columns: Vec::with_capacity(64) }
     }
 
     /// Adds a multiple of a sparse row.
     #[inline(always)]
     pub fn add_row(&mut self, factor: f32, (columns, values): (&[u32], &[f32])) {
-        if self.columns.len() < self.len + columns.len() {
-            self.columns.resize(2 * (self.len + columns.len()), 0);
-        }
-        let mut len = self.len;
         for (&column, &value) in columns.iter().zip(values) {
             let slot = &mut self.slots[column as usize];
-            let fresh = slot.row != self.row;
-            let before = if fresh { 0.0 } else { slot.sum };
-            *slot = Slot { row: self.row, sum: before + factor * value };
-            self.columns[len] = column;
-            len += usize::from(fresh);
+            if slot.row == self.row {
+                slot.sum += factor * value;
+            } else {
+                *slot = Slot { row: self.row, sum: factor * value };
+                self.columns.push(column);
+            }
         }
-        self.len = len;
     }
 
     /// Calls `f` with each column and its sum, in the order in which columns came, and begins anew.
     #[inline(always)]
     pub fn drain(&mut self, mut f: impl FnMut(u32, f32)) {
-        for &column in &self.columns[..self.len] {
+        for &column in &self.columns {
             f(column, self.slots[column as usize].sum);
         }
         self.begin();
@@ -142,7 +170,7 @@ impl Accumulator {
     /// Appends the sums in ascending order of columns, and begins anew.
     #[inline(always)]
     pub fn finish(&mut self, into: &mut Entries) {
-        let columns = &mut self.columns[..self.len];
+        let columns = &mut self.columns;
         if columns.len() <= 8 {
             for last in 1..columns.len() {
                 let mut place = last;
@@ -154,13 +182,19 @@ impl Accumulator {
         } else {
             columns.sort_unstable();
         }
-        into.columns.extend_from_slice(columns);
-        into.values.extend(columns.iter().map(|&column| self.slots[column as usize].sum));
+        self.finish_unsorted(into);
+    }
+
+    /// Appends the sums in the order in which their columns came, and begins anew.
+    #[inline(always)]
+    pub fn finish_unsorted(&mut self, into: &mut Entries) {
+        into.columns.extend_from_slice(&self.columns);
+        into.values.extend(self.columns.iter().map(|&column| self.slots[column as usize].sum));
         self.begin();
     }
 
     fn begin(&mut self) {
-        self.len = 0;
+        self.columns.clear();
         self.row = self.row.wrapping_add(1);
         if self.row == 0 {
             // After 2³² rows the marks of the first would come to life again.
