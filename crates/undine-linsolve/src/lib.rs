@@ -18,6 +18,7 @@ pub mod lcp;
 pub mod matrix;
 pub mod operator;
 pub mod precondition;
+pub mod pressure;
 pub mod real;
 pub mod report;
 pub mod rows;

@@ -11,5 +11,6 @@ mod krylov;
 mod mpi;
 mod market;
 mod precondition;
+mod pressure;
 mod systems;
 mod threads;

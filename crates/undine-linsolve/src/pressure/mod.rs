@@ -1,0 +1,20 @@
+//! The pressure of fluids: one type of system for all of them, solved by CG with multigrid on Buckets.
+
+mod coarsest;
+mod csr;
+mod half;
+mod input;
+mod level;
+mod multigrid;
+mod piece;
+mod product;
+mod smooth;
+mod stencil;
+mod system;
+mod tables;
+
+pub use csr::PressureMatrix;
+pub use half::{place, voxel};
+pub use input::{InverseDensity, Open, PressureInput, Surface};
+pub use multigrid::Multigrid;
+pub use system::PressureSystem;

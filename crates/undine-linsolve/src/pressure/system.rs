@@ -1,0 +1,164 @@
+//! The one pressure system of every fluid: symmetric, matrix-free, on Buckets.
+
+use super::csr::{self, PressureMatrix};
+use super::half::{VOXELS, place};
+use super::input::{PressureInput, with_columns};
+use super::multigrid::{Hierarchy, Multigrid};
+use super::product::product;
+use super::tables::{Tables, levels_above};
+use crate::error::{Result, SolveError};
+use crate::krylov::cg;
+use crate::operator::Operator;
+use crate::report::{Report, Stop};
+use crate::rows::Rows;
+use rayon::prelude::*;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+use undine_core::domain::Slot;
+use undine_core::{BucketSet, DiscreteVolume, GridDomain, Handle, Topology};
+
+/// A pressure system: Σ c·(p − p′) + a·p = b for each liquid cell.
+///
+/// A vector over it has 512 entries for each Bucket with liquid, in the order of [`Self::topology`]'s slots of level 0, and
+/// within a Bucket in the order of [`place`]. Entries of cells without an equation are zero.
+pub struct PressureSystem {
+    rows: Arc<Rows>,
+    topology: Arc<Topology>,
+    hierarchy: Hierarchy,
+    setup_seconds: f64,
+}
+
+impl PressureSystem {
+    /// The system of some channels. Collective.
+    pub fn new(domain: &GridDomain, input: &PressureInput<'_>) -> Result<Self> {
+        let started = Instant::now();
+        input.check()?;
+        let (topology, pieces) = with_columns(input, |columns| {
+            let volume = input.volume.topology();
+            let slots: Vec<Slot> = volume.level(0).collect();
+            let wet: Vec<_> = slots
+                .into_par_iter()
+                .filter(|&slot| columns.is_wet(slot))
+                .map(|slot| volume.bucket(slot).key())
+                .collect();
+            let topology = domain.subset(&levels_above(BucketSet::from_keys(wet))?)?;
+            let piece = |slot: Slot| {
+                let bucket = topology.bucket(slot);
+                match volume.slot(bucket) {
+                    Some(slot) => columns.piece(slot),
+                    None => unreachable!("the Bucket was found in this volume"),
+                }
+            };
+            let pieces: Result<Vec<_>> = topology.level(0).into_par_iter().map(piece).collect();
+            Ok((topology, pieces?))
+        })?;
+        let tables = Tables::new(&topology);
+        let local = pieces.len() * VOXELS;
+        let hierarchy = Hierarchy::new(tables, pieces);
+        let rows = Rows::single(local);
+        Ok(Self { rows, topology, hierarchy, setup_seconds: started.elapsed().as_secs_f64() })
+    }
+
+    /// The Buckets with liquid, and those of the coarser levels above them.
+    pub fn topology(&self) -> &Arc<Topology> {
+        &self.topology
+    }
+
+    /// The multigrid cycle that preconditions the system.
+    pub fn multigrid(&self) -> Multigrid<'_> {
+        Multigrid::new(&self.hierarchy)
+    }
+
+    /// Solves the system by CG with multigrid. `x` goes in as a first guess. Collective.
+    pub fn solve(&self, b: &[f64], x: &mut [f64], stop: &Stop) -> Result<Report> {
+        let started = Instant::now();
+        let mut multigrid = self.multigrid();
+        let setup_seconds = self.setup_seconds + started.elapsed().as_secs_f64();
+        let report = cg(self, &mut multigrid, b, x, stop)?;
+        Ok(Report { setup_seconds, ..report })
+    }
+
+    /// The system as a sparse matrix of its cells. Collective.
+    pub fn to_csr(&self) -> Result<PressureMatrix> {
+        csr::matrix(self.hierarchy.finest(), &self.rows)
+    }
+
+    /// A vector with the values of a channel, zero where there is no equation.
+    pub fn read(&self, volume: &DiscreteVolume, channel: Handle<f32>) -> Result<Vec<f64>> {
+        let column = volume.column(channel)?;
+        check_resolution(column.chunk_len())?;
+        let mut vector = vec![0.0; self.rows.local()];
+        vector.par_chunks_mut(VOXELS).enumerate().for_each(|(n, to)| {
+            let bucket = self.topology.bucket(n as Slot);
+            let Some(slot) = volume.topology().slot(bucket) else { return };
+            let from = column.chunk(slot);
+            self.each_active(n, |voxel| to[place(voxel)] = f64::from(from[voxel]));
+        });
+        Ok(vector)
+    }
+
+    /// Writes a vector into a channel, where there are equations; other voxels stay as they are. Collective.
+    pub fn write(
+        &self,
+        vector: &[f64],
+        volume: &DiscreteVolume,
+        channel: Handle<f32>,
+    ) -> Result<()> {
+        self.rows.check("the pressure", vector)?;
+        let mut column = volume.column_mut(channel)?;
+        check_resolution(column.chunk_len())?;
+        for (n, from) in vector.chunks(VOXELS).enumerate() {
+            let bucket = self.topology.bucket(n as Slot);
+            let Some(slot) = volume.topology().slot(bucket) else { continue };
+            let to = column.chunk_mut(slot);
+            self.each_active(n, |voxel| to[voxel] = from[place(voxel)] as f32);
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` with each voxel of a Bucket that has an equation.
+    fn each_active(&self, bucket: usize, mut visit: impl FnMut(usize)) {
+        let level = self.hierarchy.finest();
+        (0..VOXELS).filter(|&voxel| level.is_active(bucket, voxel)).for_each(&mut visit);
+    }
+}
+
+impl fmt::Debug for PressureSystem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PressureSystem")
+            .field("rows", &self.rows.local())
+            .field("levels", &self.hierarchy.levels.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Operator for PressureSystem {
+    fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    fn apply(&self, x: &mut [f64], y: &mut [f64]) -> Result<()> {
+        self.apply_dot(x, y).map(|_| ())
+    }
+
+    fn apply_dot(&self, x: &mut [f64], y: &mut [f64]) -> Result<f64> {
+        self.rows.refresh(x)?;
+        self.rows.sum(product(self.hierarchy.finest(), x, y))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.rows.bytes()
+    }
+}
+
+fn check_resolution(chunk_len: usize) -> Result<()> {
+    if chunk_len == VOXELS {
+        return Ok(());
+    }
+    Err(SolveError::BadValue {
+        what: "the resolution of a channel of a pressure system".into(),
+        found: format!("{chunk_len} voxels in a Bucket"),
+        wanted: "512 voxels in a Bucket",
+    })
+}
