@@ -6,7 +6,7 @@
 //! whose open area is zero (fractional cells: Batty et al. 2007).
 
 use super::half::VOXELS;
-use super::piece::{Faces, Piece, Planes, is_on, layer};
+use super::piece::{Faces, Piece, Planes, is_on, layer, voxel_at};
 use super::tables::TOWARDS;
 use crate::error::{Result, SolveError};
 use undine_core::Handle;
@@ -374,16 +374,6 @@ impl Columns<'_> {
             found: found.to_string(),
             wanted,
         }
-    }
-}
-
-/// The voxel in a plane across an axis.
-const fn voxel_at(axis: usize, plane: usize, bit: usize) -> usize {
-    let (a, b) = (bit >> 3, bit & 7);
-    match axis {
-        0 => plane << 6 | bit,
-        1 => a << 6 | plane << 3 | b,
-        _ => a << 6 | b << 3 | plane,
     }
 }
 

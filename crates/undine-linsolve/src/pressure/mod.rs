@@ -8,6 +8,7 @@ mod level;
 mod multigrid;
 mod piece;
 mod product;
+mod regions;
 mod smooth;
 mod stencil;
 mod system;

@@ -64,6 +64,16 @@ impl Planes {
     }
 }
 
+/// The voxel in a plane across an axis, by its bit in a layer.
+pub const fn voxel_at(axis: usize, plane: usize, bit: usize) -> usize {
+    let (a, b) = (bit >> 3, bit & 7);
+    match axis {
+        0 => plane << 6 | bit,
+        1 => a << 6 | plane << 3 | b,
+        _ => a << 6 | b << 3 | plane,
+    }
+}
+
 /// The layer of a mask at one end of an axis.
 pub fn layer(mask: &[u64; 8], axis: usize, above: bool) -> u64 {
     let at = if above { 7 } else { 0 };
@@ -244,16 +254,13 @@ impl Piece {
             Faces::Constant(c) => *c,
         };
         let (plane, bit) = (at >> 6, at & 63);
-        let (a, b) = (bit >> 3, bit & 7);
-        let voxel = |plane: usize| match axis {
-            0 => plane << 6 | bit,
-            1 => a << 6 | plane << 3 | b,
-            _ => a << 6 | b << 3 | plane,
-        };
         let linked = match plane {
             0 => self.links[2 * axis] >> bit & 1 != 0,
             8 => self.links[2 * axis + 1] >> bit & 1 != 0,
-            _ => is_on(&self.active, voxel(plane - 1)) && is_on(&self.active, voxel(plane)),
+            _ => {
+                is_on(&self.active, voxel_at(axis, plane - 1, bit))
+                    && is_on(&self.active, voxel_at(axis, plane, bit))
+            }
         };
         if linked { c } else { 0.0 }
     }

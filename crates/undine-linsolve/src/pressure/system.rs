@@ -5,6 +5,7 @@ use super::half::{VOXELS, place};
 use super::input::{PressureInput, with_columns};
 use super::multigrid::{Hierarchy, Multigrid};
 use super::product::product;
+use super::regions::Regions;
 use super::tables::{Tables, levels_above};
 use crate::error::{Result, SolveError};
 use crate::krylov::cg;
@@ -26,6 +27,7 @@ pub struct PressureSystem {
     rows: Arc<Rows>,
     topology: Arc<Topology>,
     hierarchy: Hierarchy,
+    regions: Regions,
     setup_seconds: f64,
 }
 
@@ -54,10 +56,12 @@ impl PressureSystem {
             Ok((topology, pieces?))
         })?;
         let tables = Tables::new(&topology);
-        let local = pieces.len() * VOXELS;
+        let rows = Rows::single(pieces.len() * VOXELS);
+        let sides = tables.first().map_or(&[][..], |finest| &finest.sides);
+        let regions = Regions::new(&pieces, sides, &rows)?;
         let hierarchy = Hierarchy::new(tables, pieces);
-        let rows = Rows::single(local);
-        Ok(Self { rows, topology, hierarchy, setup_seconds: started.elapsed().as_secs_f64() })
+        let setup_seconds = started.elapsed().as_secs_f64();
+        Ok(Self { rows, topology, hierarchy, regions, setup_seconds })
     }
 
     /// The Buckets with liquid, and those of the coarser levels above them.
@@ -70,12 +74,36 @@ impl PressureSystem {
         Multigrid::new(&self.hierarchy)
     }
 
+    /// How many closed regions there are: connected cells whose pressure nothing holds.
+    pub fn closed_regions(&self) -> usize {
+        self.regions.count()
+    }
+
     /// Solves the system by CG with multigrid. `x` goes in as a first guess. Collective.
+    ///
+    /// In closed regions the right-hand side is first made to add up to nothing, as walls that do not move would have it; the
+    /// report tells what was taken out. Their pressure has a mean of zero.
     pub fn solve(&self, b: &[f64], x: &mut [f64], stop: &Stop) -> Result<Report> {
         let started = Instant::now();
         let mut multigrid = self.multigrid();
         let setup_seconds = self.setup_seconds + started.elapsed().as_secs_f64();
-        let report = cg(self, &mut multigrid, b, x, stop)?;
+        if self.regions.count() == 0 {
+            let report = cg(self, &mut multigrid, b, x, stop)?;
+            return Ok(Report { setup_seconds, ..report });
+        }
+        self.rows.all_agree(
+            self.rows.check("the right-hand side", b).and(self.rows.check("the first guess", x)),
+        )?;
+        let mut reachable = b.to_vec();
+        let removed = self.regions.project(&mut reachable, &self.rows)?;
+        self.regions.project(x, &self.rows)?;
+        let mut report = cg(self, &mut multigrid, &reachable, x, stop)?;
+        self.regions.project(x, &self.rows)?;
+        for (n, (removed, cells)) in removed.iter().zip(self.regions.cells()).enumerate() {
+            report.notes.push(format!(
+                "closed region {n} of {cells} cells: {removed:.3e} taken out of its right-hand side"
+            ));
+        }
         Ok(Report { setup_seconds, ..report })
     }
 
@@ -145,6 +173,14 @@ impl Operator for PressureSystem {
     fn apply_dot(&self, x: &mut [f64], y: &mut [f64]) -> Result<f64> {
         self.rows.refresh(x)?;
         self.rows.sum(product(self.hierarchy.finest(), x, y))
+    }
+
+    fn is_singular(&self) -> bool {
+        self.regions.count() > 0
+    }
+
+    fn project(&self, x: &mut [f64]) -> Result<()> {
+        self.regions.project(x, &self.rows).map(|_| ())
     }
 
     fn bytes(&self) -> u64 {

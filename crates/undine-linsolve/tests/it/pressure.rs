@@ -286,3 +286,50 @@ fn bad_channels_are_refused_by_face_and_cell() {
     set(tank.diagonal, f32::NAN);
     assert!(message().contains("diagonal term of cell [3, 2, 1]"), "{}", message());
 }
+
+#[test]
+fn closed_regions_are_found_and_solved_without_their_constant() {
+    // Three full boxes, two of them joined by a corridor, and a lake under air.
+    let inside = |at: DVec3, low: [f64; 3], high: [f64; 3]| {
+        at.cmpgt(DVec3::from_array(low)).all() && at.cmplt(DVec3::from_array(high)).all()
+    };
+    let room = move |at: DVec3| {
+        let joined = inside(at, [1.0, 1.0, 1.0], [9.0, 7.0, 9.0])
+            || inside(at, [9.0, 3.0, 3.0], [14.0, 5.0, 5.0])
+            || inside(at, [14.0, 1.0, 1.0], [20.0, 9.0, 8.0]);
+        let alone = inside(at, [1.0, 12.0, 1.0], [9.0, 18.0, 21.0]);
+        let lake = inside(at, [12.0, 12.0, 1.0], [22.0, 22.0, 10.0]);
+        (joined, alone, lake)
+    };
+    let tank = Tank::new(0, 3, |at| match room(at) {
+        (false, false, false) => 1.0,
+        _ => -1.0,
+    });
+    // Faces are open within a room, and above the lake.
+    tank.fill_mac(tank.open, |axis, at| {
+        let half = 0.5 * DVec3::AXES[axis];
+        let (below, above) = (room(at - half), room(at + half));
+        let same = (below.0 && above.0) || (below.1 && above.1) || (below.2 && above.2);
+        f64::from(same || (axis == 2 && below.2))
+    });
+    let input = PressureInput { open: Open::Channel(tank.open), ..tank.plain() };
+    let system = PressureSystem::new(&tank.domain, &input).unwrap();
+    assert_eq!(system.closed_regions(), 2);
+    assert!(system.is_singular());
+
+    let matrix = system.to_csr().unwrap();
+    let b = some_vector(&system, &matrix, 5);
+    let mut x = vec![0.0; b.len()];
+    let report = system.solve(&b, &mut x, &Stop::relative(1e-9)).unwrap();
+    assert!(report.converged() && report.iterations < 20, "{report}");
+    assert_eq!(report.notes.iter().filter(|note| note.contains("closed region")).count(), 2);
+
+    // What is left of the right-hand side is one number for each region, and none in the lake.
+    let mut ax = vec![0.0; b.len()];
+    system.apply(&mut x, &mut ax).unwrap();
+    let mut left: Vec<f64> = b.iter().zip(&ax).map(|(b, ax)| b - ax).collect();
+    let taken = left.iter().fold(0.0_f64, |max, left| max.max(left.abs()));
+    assert!(taken > 1e-4);
+    system.project(&mut left).unwrap();
+    assert!(left.iter().all(|left| left.abs() < 1e-6));
+}
