@@ -25,7 +25,7 @@ pub mod rows;
 pub mod vector;
 
 pub use error::{Result, SolveError};
-pub use matrix::{Csr, Matrix};
+pub use matrix::{Csr, Matrix, NullSpace};
 pub use operator::{Operator, Preconditioner};
 pub use real::Real;
 pub use report::{Outcome, Report, Stop};

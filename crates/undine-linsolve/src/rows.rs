@@ -185,6 +185,63 @@ impl Rows {
         Ok(())
     }
 
+    /// The opposite of [`Self::refresh`]: adds what stands in the copies to the owners' entries, in order of rank. Collective.
+    pub fn give_back<T: Pod + std::ops::AddAssign>(&self, values: &mut [T]) -> Result<()> {
+        if self.is_single() {
+            return Ok(());
+        }
+        let outgoing = self.receives.iter().map(|(process, copies)| {
+            let packed: Vec<T> = copies.iter().map(|&copy| values[copy as usize]).collect();
+            Parcel { process: *process, bytes: bytemuck::cast_slice(&packed).to_vec() }
+        });
+        let size = |list: &[u32]| size_of_val(list) / size_of::<u32>() * size_of::<T>();
+        let incoming: Vec<(usize, usize)> =
+            self.sends.iter().map(|(process, entries)| (*process, size(entries))).collect();
+        let arrived = self.processes.start(outgoing.collect(), &incoming)?.finish()?;
+        for ((_, entries), parcel) in self.sends.iter().zip(arrived) {
+            for (&entry, value) in entries.iter().zip(unpack::<T>(&parcel.bytes)) {
+                values[entry as usize] += value;
+            }
+        }
+        Ok(())
+    }
+
+    /// The owners' lists for every copy, where local entry n has the list `list(n)`. Collective.
+    pub fn fetch_lists<T: Pod>(&self, list: impl Fn(usize) -> Vec<T>) -> Result<Vec<Vec<T>>> {
+        let mut lengths = vec![0_u32; self.stored];
+        let mut lists = vec![Vec::new(); self.stored - self.local];
+        if self.is_single() {
+            return Ok(lists);
+        }
+        let mut outgoing = Vec::new();
+        for (process, entries) in &self.sends {
+            let mut packed: Vec<T> = Vec::new();
+            for &entry in entries {
+                let list = list(entry as usize);
+                lengths[entry as usize] = list.len() as u32;
+                packed.extend(list);
+            }
+            let bytes = bytemuck::cast_slice(&packed).to_vec();
+            outgoing.push(Parcel { process: *process, bytes });
+        }
+        self.refresh(&mut lengths)?;
+        let length = |copy: &u32| lengths[*copy as usize] as usize;
+        let size = |copies: &[u32]| copies.iter().map(length).sum::<usize>() * size_of::<T>();
+        let incoming: Vec<(usize, usize)> =
+            self.receives.iter().map(|(process, copies)| (*process, size(copies))).collect();
+        let arrived = self.processes.start(outgoing, &incoming)?.finish()?;
+        for ((_, copies), parcel) in self.receives.iter().zip(arrived) {
+            let values = unpack::<T>(&parcel.bytes);
+            let mut rest = &values[..];
+            for copy in copies {
+                let (here, behind) = rest.split_at(length(copy));
+                lists[*copy as usize - self.local] = here.to_vec();
+                rest = behind;
+            }
+        }
+        Ok(lists)
+    }
+
     /// The sum of everyone's value, in order of rank. Collective.
     pub fn sum(&self, value: f64) -> Result<f64> {
         Ok(self.processes.all_sum_f64(value)?)
@@ -262,7 +319,7 @@ fn check_foreign(foreign: &[u64], firsts: &[u64], rank: usize) -> undine_core::R
 }
 
 /// The values in received bytes, which are not aligned for them.
-fn unpack<T: Pod>(bytes: &[u8]) -> Vec<T> {
+pub(crate) fn unpack<T: Pod>(bytes: &[u8]) -> Vec<T> {
     let mut values = vec![T::zeroed(); bytes.len() / size_of::<T>()];
     bytemuck::cast_slice_mut(&mut values).copy_from_slice(bytes);
     values

@@ -29,12 +29,20 @@ pub(super) fn visit(levels: &mut [Level], sweeps: usize, cycle: Cycle) -> Result
             smoothing.before(sweeps, rows, matrix, b, x, r)?;
             residual(rows, matrix, b, x, r)?;
             let Some(next) = rest.first_mut() else { return Ok(()) };
-            restrict.multiply(r, &mut next.b);
+            if next.rows.is_single() {
+                restrict.multiply(r, &mut next.b);
+            } else {
+                restrict.multiply(r, &mut next.x);
+                next.rows.give_back(&mut next.x)?;
+                let local = next.b.len();
+                next.b.copy_from_slice(&next.x[..local]);
+            }
             match cycle {
                 Cycle::K if rest.len() > 1 => twice(rest, sweeps)?,
                 _ => visit(rest, sweeps, cycle)?,
             }
             let next = &mut rest[0];
+            next.rows.refresh(&mut next.x)?;
             multiply_rows(prolong, &next.x, &mut x[..b.len()], |_, x, correction| x + correction);
             smoothing.after(sweeps, rows, matrix, b, x, r)
         }

@@ -2,6 +2,7 @@
 
 use super::aggregate::{Aggregates, aggregate};
 use super::coarse::Dense;
+use super::distribute::{Made, Numbering, first_rows, settle, stored_nodes, with_foreign_rows};
 use super::galerkin::galerkin;
 use super::nodes::Nodes;
 use super::prolong::{OnePerRow, one_per_row, smooth};
@@ -107,11 +108,8 @@ pub(super) fn coarsen(
         rows.refresh(&mut diagonal)?;
         between_rows(matrix, &diagonal, strength)
     } else {
-        let node_of = nodes.of_rows(rows.local());
-        let component: Vec<u32> = (0..rows.local())
-            .map(|row| (row - nodes.range(node_of[row] as usize).start) as u32)
-            .collect();
-        between_nodes(matrix, nodes, &node_of, &component, |_| Ok(()), strength)?
+        let (node_of, component) = stored_nodes(rows, nodes)?;
+        between_nodes(rows, matrix, nodes, &node_of, &component, strength)?
     };
     parts.mark("strength");
 
@@ -130,32 +128,58 @@ pub(super) fn coarsen(
     let radius = spectrum::radius(rows, &strong.matrix, &filtered)?;
     let omega = 4.0 / 3.0 / radius;
     parts.mark("radius");
-    let (prolong, coarse_nodes, coarse_vectors) = if single {
-        let values = one_per_row(&aggregates, vectors);
-        let tentative = OnePerRow { columns: &aggregates.of_node, values: &values };
-        let prolong = smooth(&strong.matrix, &tentative, aggregates.count, &filtered, omega);
-        (prolong, Nodes::single(), vec![1.0; aggregates.count])
-    } else {
+    let smooth_with = |tentative: &Sparse| {
+        smooth(&strong.matrix, tentative, tentative.columns(), &filtered, omega)
+    };
+    let (tentative, coarse_nodes, coarse_vectors) = if !single {
         let made = tentative(&aggregates, nodes, *count, vectors);
-        let prolong = smooth(&strong.matrix, &made.matrix, made.matrix.columns(), &filtered, omega);
-        (prolong, made.nodes, made.vectors)
+        (Some(made.matrix), made.nodes, made.vectors)
+    } else {
+        (None, Nodes::single(), vec![1.0; aggregates.count])
+    };
+    parts.mark("tentative");
+    let (next, prolong, restrict) = if rows.is_single() {
+        let prolong = match &tentative {
+            Some(tentative) => smooth_with(tentative),
+            None => {
+                let values: Vec<f32> = vectors.iter().map(|&value| value as f32).collect();
+                let tentative = OnePerRow { columns: &aggregates.of_node, values: &values };
+                smooth(&strong.matrix, &tentative, aggregates.count, &filtered, omega)
+            }
+        };
+        parts.mark("prolong");
+        let restrict = transpose(&prolong);
+        parts.mark("transpose");
+        let coarse = galerkin(&restrict, matrix, &prolong);
+        parts.mark("galerkin");
+        let next = System {
+            rows: Rows::single(coarse.rows()),
+            matrix: coarse,
+            nodes: coarse_nodes,
+            count: *count,
+            vectors: coarse_vectors,
+        };
+        (next, prolong, restrict)
+    } else {
+        let tentative = tentative.unwrap_or_else(|| one_per_row(&aggregates, vectors));
+        let numbering = Numbering::new(rows, tentative.columns())?;
+        let (tentative, numbering) = with_foreign_rows(rows, &tentative, &numbering)?;
+        let prolong = smooth_with(&tentative);
+        let (stored, numbering) = with_foreign_rows(rows, &prolong, &numbering)?;
+        let prolong = first_rows(&stored, rows.local());
+        parts.mark("prolong");
+        let part = galerkin(&transpose(&prolong), matrix, &stored);
+        parts.mark("galerkin");
+        let (nodes, vectors) = (coarse_nodes, coarse_vectors);
+        let made = Made { numbering, prolong, part, nodes, count: *count, vectors };
+        let settled = settle(rows, made, settings)?;
+        parts.mark("settle");
+        settled
     };
     drop((strong, filtered));
-    parts.mark("prolong");
-    let restrict = transpose(&prolong);
-    parts.mark("transpose");
-    let coarse = galerkin(&restrict, matrix, &prolong);
-    parts.mark("galerkin");
 
     let smoothing = Smoothing::new(settings.smoother, rows, matrix, &inverse)?;
     parts.mark("smoother");
-    let next = System {
-        rows: Rows::single(coarse.rows()),
-        matrix: coarse,
-        nodes: coarse_nodes,
-        count: *count,
-        vectors: coarse_vectors,
-    };
     let transfer = Transfer { prolong, restrict, aggregates };
     let work = Work::Smooth { smoothing, transfer };
     let System { rows, matrix, .. } = system;

@@ -11,10 +11,12 @@ mod aggregate;
 mod coarse;
 mod colours;
 mod cycle;
+mod distribute;
 mod galerkin;
 mod level;
 mod nodes;
 mod prolong;
+mod reuse;
 mod settings;
 mod smoother;
 mod sparse;
@@ -24,6 +26,7 @@ mod tentative;
 mod vector32;
 
 pub use nodes::{NearNullSpace, Nodes};
+pub use reuse::Refreshed;
 pub use settings::{Cycle, Settings, Smoother};
 
 use crate::error::{Result, SolveError};
@@ -31,6 +34,8 @@ use crate::matrix::{Csr, Matrix};
 use crate::operator::{Operator, Preconditioner};
 use crate::rows::Rows;
 use crate::vector::{self, for_chunks};
+use aggregate::Aggregates;
+use coarse::Dense;
 use level::{Coarsened, Level, System, Work, coarsen};
 use rayon::prelude::*;
 use smoother::Smoothing;
@@ -43,12 +48,22 @@ pub struct Amg {
     levels: Vec<Level>,
     /// The finest level holds A times this, a power of two.
     scale: f64,
+    complexity: f64,
     parts: Parts,
 }
 
 impl Amg {
     /// Makes the hierarchy. Refuses a diagonal that is not positive. Collective.
     pub fn new(matrix: &Matrix, settings: &Settings) -> Result<Self> {
+        Self::with_aggregates(matrix, settings, Vec::new())
+    }
+
+    /// The same with aggregates that are known for the first levels. Collective.
+    fn with_aggregates(
+        matrix: &Matrix,
+        settings: &Settings,
+        known: Vec<Aggregates>,
+    ) -> Result<Self> {
         let mut parts = Parts::new();
         let rows = matrix.rows();
         let checked = settings
@@ -56,7 +71,7 @@ impl Amg {
             .and_then(|()| settings.nodes.check(rows.local()))
             .and_then(|()| largest_diagonal(matrix.csr()))
             .and_then(|largest| {
-                Ok((largest, settings.near_null_space.entries(&settings.nodes, rows.local())?))
+                Ok((largest, settings.near_null_space.by_rows(&settings.nodes, rows.local())?))
             });
         let (largest, (count, vectors)) = rows.all_agree(checked)?;
         let scale = scale_of(rows, largest)?;
@@ -70,18 +85,19 @@ impl Amg {
         parts.mark("copy");
 
         let mut levels: Vec<Level> = Vec::new();
+        let mut known = known.into_iter();
         let mut strength = settings.strength;
         loop {
-            let total = system.rows.total();
             let System { rows, matrix, .. } = &system;
-            if total <= settings.coarse_rows as u64 && rows.local() as u64 % total.max(1) == 0 {
-                let dense = coarse::Dense::new(matrix);
+            let is_gathered = rows.max(rows.local() as f64)? as u64 == rows.total();
+            if is_gathered && rows.total() <= settings.coarse_rows as u64 {
+                let dense = Dense::new(matrix);
                 parts.mark("factor");
                 levels.push(Level::new(system.rows, system.matrix, Work::Solve(dense)));
                 break;
             }
             let coarsened = if levels.len() + 1 < settings.levels {
-                coarsen(system, settings, strength, None, &mut parts)?
+                coarsen(system, settings, strength, known.next(), &mut parts)?
             } else {
                 let inverse = level::inverse_diagonal(matrix);
                 Coarsened::Not(system, inverse)
@@ -99,7 +115,10 @@ impl Amg {
             }
             strength *= 0.5;
         }
-        Ok(Self { settings: settings.clone(), levels, scale, parts })
+        let entries = |level: &Level| rows.sum(level.matrix.entries() as f64);
+        let all = levels.iter().map(entries).sum::<Result<f64>>()?;
+        let complexity = all / entries(&levels[0])?.max(1.0);
+        Ok(Self { settings: settings.clone(), levels, scale, complexity, parts })
     }
 
     /// How many levels there are.
@@ -107,10 +126,9 @@ impl Amg {
         self.levels.len()
     }
 
-    /// The entries of all levels' matrices on this process, over those of the first.
+    /// The entries of all levels' matrices, over those of the first.
     pub fn operator_complexity(&self) -> f64 {
-        let entries = |level: &Level| level.matrix.entries() as f64;
-        self.levels.iter().map(entries).sum::<f64>() / entries(&self.levels[0]).max(1.0)
+        self.complexity
     }
 
     /// Where the time to make it went: each part and its seconds.

@@ -98,13 +98,8 @@ impl Nodes {
 pub enum NearNullSpace {
     /// One vector for each component of a node: 1 there, 0 elsewhere.
     Constant,
-    /// The caller's: `count` numbers for every local row, row after row.
-    Vectors {
-        /// How many vectors.
-        count: usize,
-        /// Their entries: those of row 0, then those of row 1.
-        entries: Vec<f64>,
-    },
+    /// The caller's vectors, each with an entry for every local row.
+    Vectors(Vec<Vec<f64>>),
 }
 
 impl NearNullSpace {
@@ -126,26 +121,25 @@ impl NearNullSpace {
         for position in positions {
             (0..3).for_each(|axis| mean[axis] += position[axis] / count);
         }
-        let mut entries = Vec::with_capacity(positions.len() * size * 6);
+        let mut vectors = vec![Vec::with_capacity(positions.len() * size); 6];
         for position in positions {
             let [x, y, z] = [0, 1, 2].map(|axis| position[axis] - mean[axis]);
             // A turn w moves the vertex by w × (position − mean).
-            entries.extend_from_slice(&[1.0, 0.0, 0.0, 0.0, z, -y]);
-            entries.extend_from_slice(&[0.0, 1.0, 0.0, -z, 0.0, x]);
-            entries.extend_from_slice(&[0.0, 0.0, 1.0, y, -x, 0.0]);
-            if size == 6 {
-                for axis in 0..3 {
-                    let mut turn = [0.0; 6];
-                    turn[3 + axis] = 1.0;
-                    entries.extend_from_slice(&turn);
+            let turns = [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]];
+            for component in 0..size {
+                for (n, vector) in vectors.iter_mut().enumerate() {
+                    vector.push(match (component, n) {
+                        (0..3, 3..) => turns[component][n - 3],
+                        _ => f64::from(u8::from(component == n)),
+                    });
                 }
             }
         }
-        Ok(Self::Vectors { count: 6, entries })
+        Ok(Self::Vectors(vectors))
     }
 
-    /// The vectors' number and entries. Refuses entries that are not finite or too few.
-    pub(super) fn entries(&self, nodes: &Nodes, rows: usize) -> Result<(usize, Vec<f64>)> {
+    /// The vectors' number, and their entries row by row. Refuses vectors that are not finite or of a wrong length.
+    pub(super) fn by_rows(&self, nodes: &Nodes, rows: usize) -> Result<(usize, Vec<f64>)> {
         match self {
             Self::Constant => {
                 let count = nodes.largest();
@@ -157,22 +151,33 @@ impl NearNullSpace {
                 }
                 Ok((count, entries))
             }
-            Self::Vectors { count, entries } => {
-                if entries.len() != rows * count || *count == 0 {
+            Self::Vectors(vectors) => {
+                let what = "a vector of the near-null space";
+                let count = vectors.len();
+                let mut entries = vec![0.0; rows * count];
+                for (n, vector) in vectors.iter().enumerate() {
+                    if vector.len() != rows {
+                        return Err(SolveError::WrongLength {
+                            what,
+                            found: vector.len(),
+                            wanted: rows,
+                        });
+                    }
+                    for (row, &value) in vector.iter().enumerate() {
+                        if !value.is_finite() {
+                            return Err(SolveError::VectorNotFinite { what, row, value });
+                        }
+                        entries[row * count + n] = value;
+                    }
+                }
+                if count == 0 {
                     return Err(SolveError::WrongLength {
                         what: "the near-null space",
-                        found: entries.len(),
-                        wanted: rows * (*count).max(1),
+                        found: 0,
+                        wanted: 1,
                     });
                 }
-                match entries.iter().position(|entry| !entry.is_finite()) {
-                    None => Ok((*count, entries.clone())),
-                    Some(place) => Err(SolveError::VectorNotFinite {
-                        what: "the near-null space",
-                        row: place / count,
-                        value: entries[place],
-                    }),
-                }
+                Ok((count, entries))
             }
         }
     }

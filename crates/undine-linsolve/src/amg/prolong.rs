@@ -58,8 +58,16 @@ pub(super) fn smooth(
     )
 }
 
-/// The values of [`OnePerRow`] for one vector with an entry per row: the vector itself. The next level's vector is then all ones.
-pub(super) fn one_per_row(aggregates: &Aggregates, vector: &[f64]) -> Vec<f32> {
-    debug_assert_eq!(aggregates.of_node.len(), vector.len());
-    vector.iter().map(|&value| value as f32).collect()
+/// The tentative prolongation of single rows and one vector as a matrix. The next level's vector is then all ones.
+pub(super) fn one_per_row(aggregates: &Aggregates, vector: &[f64]) -> Sparse {
+    from_rows(
+        vector.len(),
+        aggregates.count,
+        || (),
+        |(), row, into| {
+            if aggregates.of_node[row] != NONE {
+                into.push(aggregates.of_node[row], vector[row] as f32);
+            }
+        },
+    )
 }

@@ -5,6 +5,8 @@
 
 use super::nodes::Nodes;
 use super::sparse::{Accumulator, Sparse, from_rows};
+use crate::error::Result;
+use crate::rows::Rows;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
@@ -43,15 +45,15 @@ pub(super) fn between_rows<'a>(matrix: &'a Sparse, diagonal: &[f32], strength: f
 }
 
 /// The strong couplings between nodes of several rows, by the Frobenius norms of the blocks between them. `node_of` names the
-/// node of every column, `component` its place there.
+/// node of every column, `component` its place there. Collective.
 pub(super) fn between_nodes<'a>(
+    rows: &Rows,
     matrix: &'a Sparse,
     nodes: &Nodes,
     node_of: &[u32],
     component: &[u32],
-    exchange: impl FnOnce(&mut Vec<f32>) -> crate::Result<()>,
     strength: f64,
-) -> crate::Result<Strong<'a>> {
+) -> Result<Strong<'a>> {
     let stored_nodes = node_of.iter().max().map_or(0, |&last| last as usize + 1);
     let norms = from_rows(
         nodes.count(matrix.rows()),
@@ -69,7 +71,9 @@ pub(super) fn between_nodes<'a>(
     );
     let mut diagonal = norms.diagonal();
     diagonal.resize(stored_nodes, 0.0);
-    exchange(&mut diagonal)?;
+    let mut by_row: Vec<f32> = node_of.iter().map(|&node| diagonal[node as usize]).collect();
+    rows.refresh(&mut by_row)?;
+    node_of.iter().zip(by_row).for_each(|(&node, norm)| diagonal[node as usize] = norm);
 
     // Norms are squared here, and so is the condition.
     let fourth = (strength * strength) as f32;

@@ -7,23 +7,30 @@ mod csr;
 mod elements;
 pub mod market;
 mod nodes;
+mod null_space;
 
 pub use assembly::{Assembly, Pattern};
 pub use block::{BlockCsr, BlockMatrix};
 pub use csr::Csr;
 pub use elements::{Element, Elements};
 pub use nodes::{NodeRows, Nodes};
+pub use null_space::NullSpace;
 
 use crate::error::{Result, SolveError};
 use crate::operator::Operator;
 use crate::rows::Rows;
+use rayon::prelude::*;
 use std::sync::Arc;
+
+/// A row's sum below this share of its magnitudes is zero.
+const ROUNDING: f64 = 1e-13;
 
 /// A square sparse matrix in `f64` over the rows of one or several processes.
 #[derive(Debug, Clone)]
 pub struct Matrix {
     rows: Arc<Rows>,
     csr: Csr<f64>,
+    null_space: Option<NullSpace>,
 }
 
 impl Matrix {
@@ -46,7 +53,27 @@ impl Matrix {
                 },
             });
         }
-        Ok(Self { rows, csr })
+        Ok(Self { rows, csr, null_space: None })
+    }
+
+    /// The same matrix, known to be singular: solvers then look for the solution without any part along the null space.
+    pub fn with_null_space(self, null_space: NullSpace) -> Self {
+        Self { null_space: Some(null_space), ..self }
+    }
+
+    /// The same matrix, with constants as its null space if every row sums to nothing but rounding. Collective.
+    ///
+    /// That is a system between closed walls in one piece; several pieces are several vectors, which the caller knows.
+    pub fn recognise_constants(self) -> Result<Self> {
+        let nothing = |row: usize| {
+            let (_, values) = self.csr.row(row);
+            let magnitudes: f64 = values.iter().map(|value| value.abs()).sum();
+            values.iter().sum::<f64>().abs() <= ROUNDING * magnitudes
+        };
+        let here = (0..self.csr.rows()).into_par_iter().with_min_len(1024).all(nothing);
+        let others = self.rows.max(f64::from(u8::from(!here)))?;
+        let singular = others == 0.0 && self.rows.total() > 0;
+        Ok(if singular { self.with_null_space(NullSpace::constant()) } else { self })
     }
 
     /// The local rows; columns beyond them are copies of foreign rows.
@@ -71,7 +98,19 @@ impl Operator for Matrix {
         Ok(())
     }
 
+    fn is_singular(&self) -> bool {
+        self.null_space.is_some()
+    }
+
+    fn project(&self, x: &mut [f64]) -> Result<()> {
+        match &self.null_space {
+            Some(null_space) => null_space.project(&self.rows, x),
+            None => Ok(()),
+        }
+    }
+
     fn bytes(&self) -> u64 {
-        self.csr.bytes() + self.rows.bytes()
+        let null_space = self.null_space.as_ref().map_or(0, NullSpace::bytes);
+        self.csr.bytes() + self.rows.bytes() + null_space
     }
 }

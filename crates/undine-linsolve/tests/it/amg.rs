@@ -2,9 +2,12 @@
 
 use crate::systems::{coefficients, laplacian_matrix, noise};
 use rayon::ThreadPoolBuilder;
-use undine_linsolve::amg::{Amg, Cycle, Settings, Smoother};
+use undine_linsolve::amg::{Amg, Cycle, NearNullSpace, Nodes, Refreshed, Settings, Smoother};
+use undine_linsolve::gallery::{Held, RodsSetup, elasticity, laplacian, neumann, rods};
 use undine_linsolve::krylov::{cg, flexible_cg};
-use undine_linsolve::{Csr, Matrix, Operator, Preconditioner, Report, SolveError, Stop, vector};
+use undine_linsolve::{
+    Csr, Matrix, NullSpace, Operator, Preconditioner, Report, SolveError, Stop, vector,
+};
 
 const SMOOTHERS: [Smoother; 3] = [Smoother::GaussSeidel, Smoother::Chebyshev(2), Smoother::Spai0];
 
@@ -148,7 +151,7 @@ fn a_diagonal_that_is_not_positive_is_named() {
 
 #[test]
 fn rows_without_neighbours_do_no_harm() {
-    let csr = crate::systems::laplacian(14);
+    let csr = laplacian([14; 3]).unwrap();
     let rows = csr.rows();
     let mut entries = Vec::new();
     for row in 0..rows {
@@ -161,4 +164,110 @@ fn rows_without_neighbours_do_no_harm() {
     let matrix =
         Matrix::single(Csr::from_triplets(rows + 500, rows + 500, entries).unwrap()).unwrap();
     let _report = solve(&matrix, &Settings::default());
+}
+
+#[test]
+fn closed_walls_are_recognised_and_solved_without_degradation() {
+    let open = solve(&laplacian_matrix(24), &Settings::default()).iterations;
+    let matrix = Matrix::single(neumann([24; 3]).unwrap()).unwrap().recognise_constants().unwrap();
+    assert!(matrix.is_singular());
+    assert!(!laplacian_matrix(4).recognise_constants().unwrap().is_singular());
+    for smoother in SMOOTHERS {
+        // A solution without any constant, which is the one that is found.
+        let mut wanted = noise(24 * 24 * 24, 7);
+        matrix.project(&mut wanted).unwrap();
+        let mut b = vec![0.0; wanted.len()];
+        matrix.apply(&mut wanted, &mut b).unwrap();
+        let mut x = vec![0.0; b.len()];
+        let mut amg = Amg::new(&matrix, &with_smoother(smoother)).unwrap();
+        let report = cg(&matrix, &mut amg, &b, &mut x, &Stop::relative(1e-10)).unwrap();
+        assert!(report.converged() && report.iterations <= open + 10, "{report}, open {open}");
+        assert!(x.iter().zip(&wanted).all(|(x, wanted)| (x - wanted).abs() < 1e-6), "{report}");
+    }
+}
+
+/// An elastic box with what multigrid and CG should know of it.
+fn elastic(elements: [usize; 3], held: Held) -> (Matrix, Settings) {
+    let elastic = elasticity(elements, 0.3, held).unwrap();
+    let near_null_space = NearNullSpace::rigid_motions(&elastic.positions, 3).unwrap();
+    let mut matrix = Matrix::single(elastic.matrix).unwrap();
+    if held == Held::Nothing {
+        let null_space = NullSpace::new(matrix.rows(), elastic.modes).unwrap();
+        matrix = matrix.with_null_space(null_space);
+    }
+    let settings = Settings { near_null_space, coarse_rows: 200, ..Settings::with_nodes(3) };
+    (matrix, settings)
+}
+
+#[test]
+fn elasticity_needs_no_more_iterations_when_nothing_holds_it() {
+    let iterations = [Held::OneFace, Held::Nothing].map(|held| {
+        let (matrix, settings) = elastic([14, 10, 10], held);
+        let mut wanted = noise(matrix.rows().local(), 8);
+        matrix.project(&mut wanted).unwrap();
+        let mut b = vec![0.0; wanted.len()];
+        matrix.apply(&mut wanted, &mut b).unwrap();
+        let mut x = vec![0.0; b.len()];
+        let mut amg = Amg::new(&matrix, &settings).unwrap();
+        let report = cg(&matrix, &mut amg, &b, &mut x, &Stop::relative(1e-10)).unwrap();
+        assert!(report.converged(), "{report}");
+        report.iterations
+    });
+    assert!(iterations[1] <= iterations[0] + 3, "{iterations:?}");
+    assert!(iterations[0] <= 40, "{iterations:?}");
+}
+
+#[test]
+fn rigid_motions_help_elasticity_more_than_constants() {
+    let (matrix, with_turns) = elastic([24, 6, 6], Held::OneFace);
+    let without = Settings { near_null_space: NearNullSpace::Constant, ..with_turns.clone() };
+    let (with_turns, without) = (solve(&matrix, &with_turns), solve(&matrix, &without));
+    assert!(with_turns.iterations < without.iterations, "{with_turns}; {without}");
+}
+
+#[test]
+fn nodes_of_mixed_sizes_stay_together() {
+    let rods = rods(&RodsSetup { rods: 12, ..RodsSetup::default() }).unwrap();
+    let matrix = Matrix::single(rods.matrix).unwrap();
+    let settings = Settings { coarse_rows: 100, ..Settings::with_nodes(4) };
+    let mixed = Nodes::mixed((0..matrix.rows().local() / 4).map(|_| 4));
+    let same = Settings { nodes: mixed, ..settings.clone() };
+    let names = [settings, same].map(|settings| Amg::new(&matrix, &settings).unwrap().name());
+    assert_eq!(names[0], names[1]);
+}
+
+#[test]
+fn a_refreshed_hierarchy_is_as_good_as_a_fresh_one() {
+    let matrix = coefficients(20, |_, _| 1.0);
+    let mut amg = Amg::new(&matrix, &Settings::default()).unwrap();
+    let b = noise(matrix.rows().local(), 9);
+    let apply = |amg: &mut Amg| {
+        let mut z = vec![0.0; b.len()];
+        amg.apply(&b, &mut z).unwrap();
+        z
+    };
+    let before = apply(&mut amg);
+
+    // Hardly another matrix.
+    let close = coefficients(20, |at, _| 1.0 + 0.01 * (at[0] % 3) as f64);
+    assert_eq!(amg.refresh(&close).unwrap(), Refreshed::Kept);
+    assert_eq!(apply(&mut amg), before);
+
+    // Twice as stiff, with the same couplings: the same aggregates, so that all is as if made from the new values.
+    let twice = coefficients(20, |_, _| 2.0);
+    assert_eq!(amg.refresh(&twice).unwrap(), Refreshed::Values);
+    assert_eq!(apply(&mut amg), apply(&mut Amg::new(&twice, &Settings::default()).unwrap()));
+
+    // Another matrix.
+    let jump = coefficients(20, |at, _| if at[0] < 10 { 1.0 } else { 50.0 });
+    assert_eq!(amg.refresh(&jump).unwrap(), Refreshed::Values);
+    let solve = |amg: &mut Amg| {
+        cg(&jump, amg, &b, &mut vec![0.0; b.len()], &Stop::default()).unwrap().iterations
+    };
+    let (refreshed, fresh) =
+        (solve(&mut amg), solve(&mut Amg::new(&jump, &Settings::default()).unwrap()));
+    assert!(refreshed <= fresh + 3, "{refreshed} and {fresh}");
+
+    // Another pattern.
+    assert_eq!(amg.refresh(&laplacian_matrix(9)).unwrap(), Refreshed::Anew);
 }

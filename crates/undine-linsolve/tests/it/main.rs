@@ -3,9 +3,9 @@
 mod assembly;
 mod block;
 mod checks;
+mod amg;
 mod dense;
 mod gallery;
-mod amg;
 mod krylov;
 #[cfg(feature = "mpi")]
 mod mpi;

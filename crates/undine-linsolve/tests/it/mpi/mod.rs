@@ -3,6 +3,7 @@
 //! A *scenario* is a function that every process runs. To add one: write it in a file of its topic beside this one, add a
 //! line to [`SCENARIOS`], and beside it write a `#[test]` that calls [`passes`] with its name.
 
+mod amg;
 mod rows;
 
 use std::{error::Error, process::ExitCode, sync::Arc};
@@ -12,7 +13,8 @@ use undine_core::process::{Processes, launch};
 type Scenario = fn(&Arc<dyn Processes>) -> Result<(), Box<dyn Error>>;
 
 /// All scenarios, by name.
-const SCENARIOS: &[(&str, Scenario)] = &[("rows", rows::rows)];
+const SCENARIOS: &[(&str, Scenario)] =
+    &[("amg", amg::amg), ("amg elasticity", amg::elastic), ("rows", rows::rows)];
 
 /// The way into a scenario under `mpirun`; without it, a test that does nothing.
 #[test]
