@@ -6,12 +6,12 @@
 //! whose open area is zero (fractional cells: Batty et al. 2007).
 
 use super::half::VOXELS;
-use super::piece::{Faces, Piece, Planes, is_on, layer, voxel_at};
+use super::piece::{Faces, Piece, Planes, is_on, layer, shifted, voxel_at};
 use super::tables::TOWARDS;
 use crate::error::{Result, SolveError};
-use undine_core::Handle;
 use undine_core::domain::{NONE, Slot};
 use undine_core::volume::{DiscreteVolume, MacHandle, MaskHandle, Resolution, VoxelColumn};
+use undine_core::{GridDomain, Handle};
 
 /// The channels of a pressure system. They lie on level 0, with 8³ voxels to a Bucket.
 #[derive(Debug, Clone, Copy)]
@@ -78,6 +78,22 @@ impl<'a> PressureInput<'a> {
             diagonal: None,
             scale: 1.0,
         }
+    }
+
+    /// Brings copies of foreign Buckets up to date. Collective.
+    pub(super) fn refresh(&self, domain: &GridDomain) -> Result<()> {
+        self.volume.refresh(domain, self.liquid.words)?;
+        let mut channels: Vec<Handle<f32>> = self.diagonal.into_iter().collect();
+        if let Open::Channel(mac) = self.open {
+            channels.extend(mac.faces);
+        }
+        if let InverseDensity::Channel(mac) = self.inverse_density {
+            channels.extend(mac.faces);
+        }
+        if let Surface::Distance { distance, .. } = self.surface {
+            channels.push(distance);
+        }
+        Ok(channels.into_iter().try_for_each(|channel| self.volume.refresh(domain, channel))?)
     }
 
     pub(super) fn check(&self) -> Result<()> {
@@ -375,34 +391,4 @@ impl Columns<'_> {
             wanted,
         }
     }
-}
-
-/// For each voxel, the bit of its neighbour below or above along an axis; `outside` is the layer of the next Bucket.
-fn shifted(mask: &[u64; 8], axis: usize, above: bool, outside: u64) -> [u64; 8] {
-    let row = |x: usize| outside >> (8 * x) & 0xff;
-    std::array::from_fn(|x| match (axis, above) {
-        (0, false) => {
-            if x > 0 {
-                mask[x - 1]
-            } else {
-                outside
-            }
-        }
-        (0, true) => {
-            if x < 7 {
-                mask[x + 1]
-            } else {
-                outside
-            }
-        }
-        (1, false) => mask[x] << 8 | row(x),
-        (1, true) => mask[x] >> 8 | row(x) << 56,
-        (_, false) => (mask[x] & 0x7f7f_7f7f_7f7f_7f7f) << 1 | spread(row(x)),
-        (_, true) => (mask[x] >> 1 & 0x7f7f_7f7f_7f7f_7f7f) | spread(row(x)) << 7,
-    })
-}
-
-/// Eight bits, one at the beginning of each byte.
-fn spread(bits: u64) -> u64 {
-    (0..8).map(|y| (bits >> y & 1) << (8 * y)).sum()
 }

@@ -92,12 +92,21 @@ impl Level {
 
     /// The diagonal of a voxel of a Bucket, 0 if it has no equation.
     pub fn diagonal(&self, bucket: usize, voxel: usize) -> f64 {
+        match (self.diagonals_of(bucket), self.kinds[bucket]) {
+            (Some(diagonals), _) => diagonals[place(voxel)],
+            (None, Kind::Uniform(c)) => 6.0 * f64::from(c),
+            (None, _) => 0.0,
+        }
+    }
+
+    /// The diagonals of a Bucket in the order by colours, if they are not all the same; 0 where there is no equation.
+    pub fn diagonals_of(&self, bucket: usize) -> Option<&[f64]> {
         match self.kinds[bucket] {
-            Kind::Empty => 0.0,
-            Kind::Uniform(c) => 6.0 * f64::from(c),
+            Kind::Uniform(_) => None,
+            Kind::Empty => Some(&[0.0; VOXELS]),
             Kind::Constant(_, diagonal) | Kind::Varied(_, diagonal) => {
                 let exact = &self.diagonals[diagonal as usize].exact;
-                exact.as_flattened().as_flattened().as_flattened()[place(voxel)]
+                Some(exact.as_flattened().as_flattened().as_flattened())
             }
         }
     }
@@ -119,8 +128,25 @@ impl Level {
 impl Diagonal {
     fn new(piece: &Piece) -> Self {
         let mut flat = [0.0_f64; VOXELS];
-        for voxel in (0..VOXELS).filter(|&voxel| is_on(&piece.active, voxel)) {
-            flat[place(voxel)] = piece.diagonal(voxel);
+        match piece.linked() {
+            Some((c, linked)) => {
+                // A sum of equal numbers, which is exact in this precision, and the terms of the diagonal itself.
+                let term = |terms: &Option<Box<[f32; VOXELS]>>, voxel: usize| {
+                    terms.as_ref().map_or(0.0, |terms| f64::from(terms[voxel]))
+                };
+                for (voxel, place) in (0..VOXELS).map(|voxel| (voxel, place(voxel))) {
+                    let (word, bit) = (voxel >> 6, voxel & 63);
+                    let links: u64 = linked.iter().map(|mask| mask[word] >> bit & 1).sum();
+                    let own = term(&piece.surface, voxel) + term(&piece.own, voxel);
+                    let active = (piece.active[word] >> bit & 1) as f64;
+                    flat[place] = active * (links as f64 * f64::from(c) + own);
+                }
+            }
+            None => {
+                for voxel in (0..VOXELS).filter(|&voxel| is_on(&piece.active, voxel)) {
+                    flat[place(voxel)] = piece.diagonal(voxel);
+                }
+            }
         }
         let rounded = flat.map(|d| d as f32);
         let inverse = flat.map(|d| if d > 0.0 { (1.0 / d) as f32 } else { 0.0 });

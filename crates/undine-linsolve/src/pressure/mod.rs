@@ -2,6 +2,7 @@
 
 mod coarsest;
 mod csr;
+mod exchange;
 mod half;
 mod input;
 mod level;

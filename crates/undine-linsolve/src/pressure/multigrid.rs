@@ -4,6 +4,7 @@
 //! cycle is symmetric and positive definite. Transfer is piecewise constant (see [`super::piece`]).
 
 use super::coarsest::Coarsest;
+use super::exchange::{Gather, Halo, Transfer};
 use super::half::{HALF, Half, VOXELS};
 use super::level::Level;
 use super::piece::Piece;
@@ -13,39 +14,102 @@ use super::tables::Tables;
 use crate::error::Result;
 use crate::operator::Preconditioner;
 use rayon::prelude::*;
+use std::sync::Arc;
+use undine_core::{BucketSet, Partition, Processes, Topology};
 
 /// The colour that is relaxed first, and has a residual when the sweeps are done.
 const RED: usize = 0;
 const BLACK: usize = 1;
 
+/// A level with no more Buckets than this is gathered on every process: its messages would take longer than its work.
+const GATHERED: usize = 64;
+
 /// All levels of a pressure system.
-#[derive(Debug, Default)]
+///
+/// On several processes the finer levels are distributed as the Domain is; from [`Entry`] on, each process has all Buckets.
+#[derive(Debug)]
 pub struct Hierarchy {
     pub(super) tables: Vec<Tables>,
     pub(super) levels: Vec<Level>,
+    /// By distributed level, on several processes.
+    halos: Vec<Halo>,
+    /// By distributed level, to the next, on several processes.
+    transfers: Vec<Transfer>,
+    entry: Option<Entry>,
     coarsest: Coarsest,
 }
 
+/// The level at which everything is gathered on every process.
+#[derive(Debug)]
+struct Entry {
+    /// Its number.
+    level: usize,
+    /// As it is distributed.
+    table: Tables,
+    gather: Gather,
+}
+
 impl Hierarchy {
-    /// The hierarchy above the pieces of the finest level.
-    pub fn new(mut tables: Vec<Tables>, finest: Vec<Piece>) -> Self {
+    /// The hierarchy above the pieces of the finest level. Collective.
+    pub fn new(
+        processes: &Arc<dyn Processes>,
+        topology: &Topology,
+        mut tables: Vec<Tables>,
+        finest: Vec<Piece>,
+    ) -> Result<Self> {
+        let (mut halos, mut transfers, mut entry) = (Vec::new(), Vec::new(), None);
+        let mut pieces = finest;
+        let mut levels = Vec::new();
+        if processes.count() > 1 && tables.len() > 1 {
+            // The distributed levels, and then the rest, as one process alone would have them.
+            let all = topology.all();
+            let small = |&level: &u8| all.level(level).len() <= GATHERED;
+            let first = all.levels().skip(1).find(small).unwrap_or(tables.len() as u8 - 1);
+            for n in 0..usize::from(first) {
+                halos.push(Halo::new(processes, &tables[n])?);
+                let transfer = Transfer::new(processes, &tables[n], &tables[n + 1])?;
+                let children = transfer.with_foreign(&pieces, tables[n].stored)?;
+                let next = coarser(&children, &tables[n + 1], n);
+                levels.push(Level::new(&pieces, tables[n].sides.clone(), tables[n].stored));
+                transfers.push(transfer);
+                pieces = next;
+            }
+            let keys: Vec<_> = all.levels().filter(|&level| level >= first).collect();
+            let keys = keys.into_iter().flat_map(|level| all.level(level)).copied().collect();
+            let frame = *topology.frame();
+            let alone =
+                Topology::new(frame, BucketSet::from_keys(keys), &Partition::whole(frame), 0);
+            let place = |bucket| alone.slot(bucket).unwrap_or(NONE);
+            let own: Vec<u32> =
+                topology.level(first).map(|slot| place(topology.bucket(slot))).collect();
+            let below = topology.level(first - 1);
+            let parents = below.map(|slot| place(topology.bucket(slot).parent())).collect();
+            let gather = Gather::new(processes, &own)?;
+            pieces = gather.pieces(&pieces)?;
+            let level = usize::from(first);
+            let mut rest = tables.split_off(level);
+            tables[level - 1].parents = parents;
+            tables.extend(Tables::new(&alone));
+            entry = Some(Entry { level, table: rest.swap_remove(0), gather });
+        }
         if tables.is_empty() {
             // No liquid anywhere: a finest level without Buckets.
             tables.push(Tables::default());
         }
-        let mut levels = Vec::new();
-        let mut pieces = finest;
         let mut coarsest = Coarsest::default();
-        for n in 0..tables.len() {
+        for n in levels.len()..tables.len() {
             if n + 1 == tables.len() {
                 coarsest = Coarsest::new(&pieces, &tables[n].sides);
             }
             let next = tables.get(n + 1).map_or_else(Vec::new, |table| coarser(&pieces, table, n));
-            let sides = std::mem::take(&mut tables[n].sides);
-            levels.push(Level::new(&pieces, sides, tables[n].stored));
+            levels.push(Level::new(&pieces, tables[n].sides.clone(), tables[n].stored));
             pieces = next;
         }
-        Self { tables, levels, coarsest }
+        for table in &mut tables {
+            // The levels have them now.
+            table.sides = Vec::new();
+        }
+        Ok(Self { tables, levels, halos, transfers, entry, coarsest })
     }
 
     /// The level of the system itself.
@@ -85,39 +149,93 @@ impl<'a> Multigrid<'a> {
         Self { hierarchy, x: zeros(), b: zeros() }
     }
 
-    /// One cycle on a level, from zero or from the guess in `x`.
-    fn cycle(&mut self, n: usize, guess: bool) {
-        let Hierarchy { tables, levels, coarsest } = self.hierarchy;
+    /// One cycle on a level, from zero or from the guess in `x`. Collective.
+    fn cycle(&mut self, n: usize, guess: bool) -> Result<()> {
+        let Hierarchy { levels, coarsest, .. } = self.hierarchy;
         if n + 1 == levels.len() {
-            return coarsest.solve(&self.b[n], &mut self.x[n]);
+            coarsest.solve(&self.b[n], &mut self.x[n]);
+            return Ok(());
         }
-        let level = &levels[n];
         if guess {
-            self.relax(n, RED);
+            self.relax(n, RED)?;
         } else {
-            smooth::start(level, RED, &self.b[n][RED], &mut self.x[n][RED]);
+            smooth::start(&levels[n], RED, &self.b[n][RED], &mut self.x[n][RED]);
+            self.refresh(n, RED)?;
         }
-        self.relax(n, BLACK);
-        self.relax(n, RED);
-        self.relax(n, BLACK);
-        let (b, coarse_b) = self.b.split_at_mut(n + 1);
-        smooth::restrict(level, RED, &b[n][RED], &self.x[n], &tables[n + 1], &mut coarse_b[0]);
-        self.cycle(n + 1, false);
+        for colour in [BLACK, RED, BLACK] {
+            self.relax(n, colour)?;
+        }
+        self.restrict(n)?;
+        self.cycle(n + 1, false)?;
         if n + 2 < levels.len() {
-            self.cycle(n + 1, true);
+            self.cycle(n + 1, true)?;
         }
-        let (fine, coarse) = self.x.split_at_mut(n + 1);
-        smooth::prolong(level, RED, &tables[n], &coarse[0], &mut fine[n][RED]);
+        self.prolong(n)?;
         for colour in [BLACK, RED, BLACK, RED] {
-            self.relax(n, colour);
+            self.relax(n, colour)?;
         }
+        Ok(())
     }
 
-    fn relax(&mut self, n: usize, colour: usize) {
+    fn relax(&mut self, n: usize, colour: usize) -> Result<()> {
         let level = &self.hierarchy.levels[n];
         let [red, black] = &mut self.x[n];
         let (x, other) = if colour == RED { (red, &*black) } else { (black, &*red) };
         smooth::relax(level, colour, &self.b[n][colour], other, x);
+        self.refresh(n, colour)
+    }
+
+    fn refresh(&mut self, n: usize, colour: usize) -> Result<()> {
+        match self.hierarchy.halos.get(n) {
+            None => Ok(()),
+            Some(halo) => halo.refresh(colour, &mut self.x[n][colour]),
+        }
+    }
+
+    /// Sums the residual of a level, which only red cells have, into the right-hand side of the next.
+    fn restrict(&mut self, n: usize) -> Result<()> {
+        let Hierarchy { tables, levels, transfers, entry, .. } = self.hierarchy;
+        let (level, x) = (&levels[n], &self.x[n]);
+        let (b, coarse_b) = self.b.split_at_mut(n + 1);
+        let (b, coarse_b) = (&b[n][RED], &mut coarse_b[0]);
+        let Some(transfer) = transfers.get(n) else {
+            smooth::restrict(level, RED, b, x, &tables[n + 1], coarse_b);
+            return Ok(());
+        };
+        let up = |sums: &mut Halves| {
+            let own = |place| smooth::residual_sums(level, RED, b, x, place);
+            transfer.up(own, |parent, octant, octant_sums| {
+                let [red, black] = &mut *sums;
+                smooth::put(octant, octant_sums, [&mut red[parent], &mut black[parent]]);
+            })
+        };
+        match entry {
+            Some(entry) if entry.level == n + 1 => {
+                let mut own = smooth::zeros(entry.table.local);
+                smooth::restrict(level, RED, b, x, &entry.table, &mut own);
+                up(&mut own)?;
+                entry.gather.halves(&own[RED], &mut coarse_b[RED])?;
+                entry.gather.halves(&own[BLACK], &mut coarse_b[BLACK])
+            }
+            _ => {
+                smooth::restrict(level, RED, b, x, &tables[n + 1], coarse_b);
+                up(coarse_b)
+            }
+        }
+    }
+
+    /// Adds the correction of the next level to the red cells of a level.
+    fn prolong(&mut self, n: usize) -> Result<()> {
+        let Hierarchy { tables, levels, transfers, entry, .. } = self.hierarchy;
+        let (fine, coarse) = self.x.split_at_mut(n + 1);
+        let gathered = entry.as_ref().is_some_and(|entry| entry.level == n + 1);
+        if let Some(transfer) = transfers.get(n)
+            && !gathered
+        {
+            coarse[0].iter_mut().try_for_each(|halves| transfer.down(halves))?;
+        }
+        smooth::prolong(&levels[n], RED, &tables[n], &coarse[0], &mut fine[n][RED]);
+        self.refresh(n, RED)
     }
 }
 
@@ -134,7 +252,7 @@ impl Preconditioner for Multigrid<'_> {
                 round(&r[HALF..], black);
             },
         );
-        self.cycle(0, false);
+        self.cycle(0, false)?;
         let [red, black] = &self.x[0];
         z.par_chunks_mut(VOXELS).zip(red).zip(black).with_min_len(64).for_each(
             |((z, red), black)| {

@@ -8,6 +8,9 @@
 //! see. The free surface is nearer to a cell than the next cell's centre is to it: its terms shrink by less than half.
 
 use super::half::VOXELS;
+use crate::error::Result;
+use bytemuck::Pod;
+use undine_core::CoreError;
 
 /// What is left of a free-surface term on the first coarse level and on those after it.
 ///
@@ -152,6 +155,18 @@ impl Piece {
         faces
     }
 
+    /// By side: the active voxels that are linked to the next one there, if all faces have the same coefficient.
+    pub fn linked(&self) -> Option<(f32, [[u64; 8]; 6])> {
+        let Faces::Constant(c) = self.faces else { return None };
+        Some((
+            c,
+            std::array::from_fn(|side| {
+                let next = shifted(&self.active, side / 2, side % 2 == 1, self.links[side]);
+                std::array::from_fn(|x| self.active[x] & next[x])
+            }),
+        ))
+    }
+
     /// The diagonal of an active voxel: its faces, the free surface and its own term.
     pub fn diagonal(&self, voxel: usize) -> f64 {
         let c = self.around(voxel).map(f64::from);
@@ -265,6 +280,46 @@ impl Piece {
         if linked { c } else { 0.0 }
     }
 
+    /// Appends the piece to a message.
+    pub fn pack(&self, bytes: &mut Vec<u8>) {
+        let (constant, planes) = match &self.faces {
+            Faces::Constant(c) => (*c, None),
+            Faces::Varied(planes) => (0.0, Some(planes)),
+        };
+        let flags = [planes.is_some(), self.surface.is_some(), self.own.is_some()].map(u8::from);
+        bytes.extend_from_slice(bytemuck::bytes_of(&self.active));
+        bytes.extend_from_slice(bytemuck::bytes_of(&self.links));
+        bytes.extend_from_slice(bytemuck::bytes_of(&constant));
+        bytes.extend_from_slice(&flags);
+        if let Some(planes) = planes {
+            bytes.extend_from_slice(bytemuck::cast_slice(planes.0.as_flattened()));
+        }
+        for terms in [&self.surface, &self.own].into_iter().flatten() {
+            bytes.extend_from_slice(bytemuck::cast_slice(&terms[..]));
+        }
+    }
+
+    /// Takes a piece from the front of a message.
+    pub fn unpack(bytes: &mut &[u8]) -> Result<Self> {
+        let active = take(bytes)?;
+        let links = take(bytes)?;
+        let constant = take(bytes)?;
+        let [varied, surface, own]: [u8; 3] = take(bytes)?;
+        let mut faces = Faces::Constant(constant);
+        if varied != 0 {
+            let mut planes = Planes::none();
+            fill(bytes, planes.0.as_flattened_mut())?;
+            faces = Faces::Varied(planes);
+        }
+        let mut terms = |there: u8| -> Result<Option<Box<[f32; VOXELS]>>> {
+            let mut terms = (there != 0).then(|| Box::new([0.0; VOXELS]));
+            terms.as_mut().map_or(Ok(()), |terms| fill(bytes, &mut terms[..]))?;
+            Ok(terms)
+        };
+        let (surface, own) = (terms(surface)?, terms(own)?);
+        Ok(Self { active, links, faces, surface, own })
+    }
+
     /// The one coefficient of all faces, if there is one, and if no active cell lies beside another without a link. `beyond`
     /// are the cells of the next Buckets that may be active.
     fn constant(&self, planes: &Planes, beyond: [u64; 6]) -> Option<f32> {
@@ -307,4 +362,53 @@ fn uniform(children: &[Option<&Piece>; 8]) -> Option<Piece> {
         });
     }
     None
+}
+
+/// For each voxel, the bit of its neighbour below or above along an axis; `outside` is the layer of the next Bucket.
+pub fn shifted(mask: &[u64; 8], axis: usize, above: bool, outside: u64) -> [u64; 8] {
+    let row = |x: usize| outside >> (8 * x) & 0xff;
+    std::array::from_fn(|x| match (axis, above) {
+        (0, false) => {
+            if x > 0 {
+                mask[x - 1]
+            } else {
+                outside
+            }
+        }
+        (0, true) => {
+            if x < 7 {
+                mask[x + 1]
+            } else {
+                outside
+            }
+        }
+        (1, false) => mask[x] << 8 | row(x),
+        (1, true) => mask[x] >> 8 | row(x) << 56,
+        (_, false) => (mask[x] & 0x7f7f_7f7f_7f7f_7f7f) << 1 | spread(row(x)),
+        (_, true) => (mask[x] >> 1 & 0x7f7f_7f7f_7f7f_7f7f) | spread(row(x)) << 7,
+    })
+}
+
+/// Eight bits, one at the beginning of each byte.
+fn spread(bits: u64) -> u64 {
+    (0..8).map(|y| (bits >> y & 1) << (8 * y)).sum()
+}
+
+/// Takes a value from the front of a message.
+fn take<T: Pod>(bytes: &mut &[u8]) -> Result<T> {
+    let mut value = T::zeroed();
+    fill(bytes, std::slice::from_mut(&mut value))?;
+    Ok(value)
+}
+
+/// Fills values from the front of a message.
+fn fill<T: Pod>(bytes: &mut &[u8], values: &mut [T]) -> Result<()> {
+    let len = size_of_val(values);
+    let Some((front, rest)) = bytes.split_at_checked(len) else {
+        let why = format!("it ends after {} of {len} bytes", bytes.len());
+        return Err(CoreError::Communication { what: "the equations of a Bucket", why }.into());
+    };
+    bytemuck::cast_slice_mut(values).copy_from_slice(front);
+    *bytes = rest;
+    Ok(())
 }

@@ -17,6 +17,9 @@ const EMPTY: Half<f32> = [[[0.0; 4]; 8]; 8];
 /// A vector of a level: its halves by colour and Bucket.
 pub type Halves = [Vec<Half<f32>>; 2];
 
+/// A value for each of the 4×4×4 coarse cells that one Bucket makes.
+pub type Octant = [[[f32; 4]; 4]; 4];
+
 /// A vector of zeros.
 pub fn zeros(buckets: usize) -> Halves {
     [vec![EMPTY; buckets], vec![EMPTY; buckets]]
@@ -154,23 +157,50 @@ fn restrict_into(
     children: &[u32; 8],
     out: [&mut Half<f32>; 2],
 ) {
+    let [red, black] = out;
     for (octant, &child) in children.iter().enumerate() {
-        let mut sums = [[[0.0_f32; 4]; 4]; 4];
-        if child != NONE {
-            let place = child as usize;
-            let mut relaxed = EMPTY;
-            relax_bucket(level, colour, place, &b[place], &x[1 - colour], &mut relaxed);
-            sum_residuals(level, colour, place, &relaxed, &x[colour][place], &mut sums);
-        }
-        // A row of four coarse cells has two of each colour.
-        let (x0, y0, z0) = (4 * (octant >> 2), 4 * (octant >> 1 & 1), 2 * (octant & 1));
-        for (x, y) in (0..16).map(|n| (n >> 2, n & 3)) {
-            let sums = sums[x][y];
-            let even = (x + y) & 1;
-            out[even][x0 + x][y0 + y][z0..z0 + 2].copy_from_slice(&[sums[0], sums[2]]);
-            out[1 - even][x0 + x][y0 + y][z0..z0 + 2].copy_from_slice(&[sums[1], sums[3]]);
-        }
+        // Foreign children have their sums sent.
+        let local = child != NONE && (child as usize) < level.local();
+        let sums = match local {
+            true => residual_sums(level, colour, b, x, child as usize),
+            false => Octant::default(),
+        };
+        put(octant, &sums, [&mut *red, &mut *black]);
     }
+}
+
+/// Writes sums into an octant of a coarse Bucket: a row of four coarse cells has two of each colour.
+#[inline(always)]
+pub fn put(octant: usize, sums: &Octant, out: [&mut Half<f32>; 2]) {
+    let (x0, y0, z0) = corner(octant);
+    for (x, y) in (0..16).map(|n| (n >> 2, n & 3)) {
+        let sums = sums[x][y];
+        let even = (x + y) & 1;
+        out[even][x0 + x][y0 + y][z0..z0 + 2].copy_from_slice(&[sums[0], sums[2]]);
+        out[1 - even][x0 + x][y0 + y][z0..z0 + 2].copy_from_slice(&[sums[1], sums[3]]);
+    }
+}
+
+/// Where an octant begins in the halves of a coarse Bucket.
+#[inline(always)]
+fn corner(octant: usize) -> (usize, usize, usize) {
+    (4 * (octant >> 2), 4 * (octant >> 1 & 1), 2 * (octant & 1))
+}
+
+/// The residuals of one Bucket's cells of `colour`, summed by coarse cells.
+#[inline(always)]
+pub fn residual_sums(
+    level: &Level,
+    colour: usize,
+    b: &[Half<f32>],
+    x: &Halves,
+    place: usize,
+) -> Octant {
+    let mut relaxed = EMPTY;
+    relax_bucket(level, colour, place, &b[place], &x[1 - colour], &mut relaxed);
+    let mut sums = Octant::default();
+    sum_residuals(level, colour, place, &relaxed, &x[colour][place], &mut sums);
+    sums
 }
 
 /// Adds the residuals of a Bucket's cells, which are d times what relaxing would add to x, by coarse cells.
@@ -181,7 +211,7 @@ fn sum_residuals(
     place: usize,
     relaxed: &Half<f32>,
     x: &Half<f32>,
-    sums: &mut [[[f32; 4]; 4]; 4],
+    sums: &mut Octant,
 ) {
     match level.kinds[place] {
         Kind::Empty => {}
@@ -198,7 +228,7 @@ fn sum_residuals(
 
 /// Four rows of one colour make up a row of coarse cells, whatever their parity.
 #[inline(always)]
-fn sum_rows(sums: &mut [[[f32; 4]; 4]; 4], row: impl Fn(usize, usize, usize) -> f32) {
+fn sum_rows(sums: &mut Octant, row: impl Fn(usize, usize, usize) -> f32) {
     for (x, y) in (0..16).map(|n| (n >> 2, n & 3)) {
         sums[x][y] = std::array::from_fn(|i| {
             let (x, y) = (2 * x, 2 * y);
@@ -227,7 +257,7 @@ fn prolong_some(
     for (place, out) in (first..).zip(x) {
         let parent = fine.parents[place] as usize;
         let octant = usize::from(fine.octants[place]);
-        let (x0, y0, z0) = (4 * (octant >> 2), 4 * (octant >> 1 & 1), 2 * (octant & 1));
+        let (x0, y0, z0) = corner(octant);
         let inverse = match level.kinds[place] {
             Kind::Empty => continue,
             Kind::Uniform(_) => None,

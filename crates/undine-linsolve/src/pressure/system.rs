@@ -1,9 +1,11 @@
 //! The one pressure system of every fluid: symmetric, matrix-free, on Buckets.
 
 use super::csr::{self, PressureMatrix};
-use super::half::{VOXELS, place};
+use super::exchange;
+use super::half::{VOXELS, voxel};
 use super::input::{PressureInput, with_columns};
 use super::multigrid::{Hierarchy, Multigrid};
+use super::piece::Piece;
 use super::product::product;
 use super::regions::Regions;
 use super::tables::{Tables, levels_above};
@@ -22,7 +24,7 @@ use undine_core::{BucketSet, DiscreteVolume, GridDomain, Handle, Topology};
 /// A pressure system: Σ c·(p − p′) + a·p = b for each liquid cell.
 ///
 /// A vector over it has 512 entries for each Bucket with liquid, in the order of [`Self::topology`]'s slots of level 0, and
-/// within a Bucket in the order of [`place`]. Entries of cells without an equation are zero.
+/// within a Bucket in the order of [`place`](super::place). Entries of cells without an equation are zero.
 pub struct PressureSystem {
     rows: Arc<Rows>,
     topology: Arc<Topology>,
@@ -36,32 +38,36 @@ impl PressureSystem {
     pub fn new(domain: &GridDomain, input: &PressureInput<'_>) -> Result<Self> {
         let started = Instant::now();
         input.check()?;
-        let (topology, pieces) = with_columns(input, |columns| {
-            let volume = input.volume.topology();
+        input.refresh(domain)?;
+        let volume = input.volume.topology();
+        with_columns(input, |columns| {
             let slots: Vec<Slot> = volume.level(0).collect();
             let wet: Vec<_> = slots
                 .into_par_iter()
                 .filter(|&slot| columns.is_wet(slot))
                 .map(|slot| volume.bucket(slot).key())
                 .collect();
-            let topology = domain.subset(&levels_above(BucketSet::from_keys(wet))?)?;
-            let piece = |slot: Slot| {
-                let bucket = topology.bucket(slot);
-                match volume.slot(bucket) {
-                    Some(slot) => columns.piece(slot),
-                    None => unreachable!("the Bucket was found in this volume"),
-                }
+            let mut wet = BucketSet::from_keys(wet);
+            if domain.processes().count() > 1 {
+                wet = domain.subset(&wet)?.all().clone();
+            }
+            let topology = domain.subset(&levels_above(wet)?)?;
+            let tables = Tables::new(&topology);
+            let empty = Tables::default();
+            let finest = tables.first().unwrap_or(&empty);
+            let rows = exchange::rows(domain.processes(), finest)?;
+
+            let piece = |slot: Slot| match volume.slot(topology.bucket(slot)) {
+                Some(slot) => columns.piece(slot),
+                None => Ok(Piece::empty()),
             };
-            let pieces: Result<Vec<_>> = topology.level(0).into_par_iter().map(piece).collect();
-            Ok((topology, pieces?))
-        })?;
-        let tables = Tables::new(&topology);
-        let rows = Rows::single(pieces.len() * VOXELS);
-        let sides = tables.first().map_or(&[][..], |finest| &finest.sides);
-        let regions = Regions::new(&pieces, sides, &rows)?;
-        let hierarchy = Hierarchy::new(tables, pieces);
-        let setup_seconds = started.elapsed().as_secs_f64();
-        Ok(Self { rows, topology, hierarchy, regions, setup_seconds })
+            let pieces = topology.level(0).into_par_iter().map(piece).collect();
+            let pieces: Vec<Piece> = rows.all_agree(pieces)?;
+            let regions = Regions::new(&pieces, &finest.sides, &rows)?;
+            let hierarchy = Hierarchy::new(domain.processes(), &topology, tables, pieces)?;
+            let setup_seconds = started.elapsed().as_secs_f64();
+            Ok(Self { rows, topology, hierarchy, regions, setup_seconds })
+        })
     }
 
     /// The Buckets with liquid, and those of the coarser levels above them.
@@ -121,7 +127,7 @@ impl PressureSystem {
             let bucket = self.topology.bucket(n as Slot);
             let Some(slot) = volume.topology().slot(bucket) else { return };
             let from = column.chunk(slot);
-            self.each_active(n, |voxel| to[place(voxel)] = f64::from(from[voxel]));
+            self.each_active(n, |voxel, place| to[place] = f64::from(from[voxel]));
         });
         Ok(vector)
     }
@@ -140,15 +146,19 @@ impl PressureSystem {
             let bucket = self.topology.bucket(n as Slot);
             let Some(slot) = volume.topology().slot(bucket) else { continue };
             let to = column.chunk_mut(slot);
-            self.each_active(n, |voxel| to[voxel] = from[place(voxel)] as f32);
+            self.each_active(n, |voxel, place| to[voxel] = from[place] as f32);
         }
         Ok(())
     }
 
-    /// Calls `visit` with each voxel of a Bucket that has an equation.
-    fn each_active(&self, bucket: usize, mut visit: impl FnMut(usize)) {
-        let level = self.hierarchy.finest();
-        (0..VOXELS).filter(|&voxel| level.is_active(bucket, voxel)).for_each(&mut visit);
+    /// Calls `visit` with each voxel of a Bucket that has an equation, and its place in the order by colours.
+    fn each_active(&self, bucket: usize, mut visit: impl FnMut(usize, usize)) {
+        match self.hierarchy.finest().diagonals_of(bucket) {
+            None => (0..VOXELS).for_each(|place| visit(voxel(place), place)),
+            Some(diagonals) => (0..VOXELS)
+                .filter(|&place| diagonals[place] > 0.0)
+                .for_each(|place| visit(voxel(place), place)),
+        }
     }
 }
 

@@ -17,6 +17,8 @@ pub struct Tables {
     pub local: usize,
     /// With copies.
     pub stored: usize,
+    /// By copy: the process that owns it.
+    pub owners: Vec<u32>,
     /// By local place: the six neighbours.
     pub sides: Vec<[u32; SIDES]>,
     /// By local place: the place of the parent on the next level. Empty on the coarsest.
@@ -42,7 +44,8 @@ pub fn levels_above(finest: BucketSet) -> Result<BucketSet> {
     };
     let mut all = finest;
     let mut level = 0;
-    while !all.is_empty() && level < MAX_LEVEL && cells(level) > COARSEST {
+    // At least one level above, so that the coarsest is never the system's own.
+    while !all.is_empty() && level < MAX_LEVEL && (level == 0 || cells(level) > COARSEST) {
         all = all.union(&all.coarsen(level)?);
         level += 1;
     }
@@ -53,6 +56,10 @@ impl Tables {
     /// The tables of all levels of a Topology.
     pub fn new(topology: &Topology) -> Vec<Self> {
         let levels: Vec<u8> = topology.all().levels().collect();
+        let owner = |slot: Slot| {
+            let from = topology.receives().iter().find(|(_, slots)| slots.contains(&slot));
+            from.map_or(0, |&(process, _)| process as u32)
+        };
         let mut places = vec![NONE; topology.stored()];
         let mut tables: Vec<Self> = Vec::new();
         for &level in &levels {
@@ -60,12 +67,13 @@ impl Tables {
             let copies = topology.local() as Slot..topology.stored() as Slot;
             let copies = copies.filter(|&slot| topology.bucket(slot).level == level);
             let mut stored = 0;
-            for slot in slots.clone().chain(copies) {
+            for slot in slots.clone().chain(copies.clone()) {
                 places[slot as usize] = stored;
                 stored += 1;
             }
             let (local, stored) = (slots.len(), stored as usize);
-            tables.push(Self { local, stored, ..Self::default() });
+            let owners = copies.map(owner).collect();
+            tables.push(Self { local, stored, owners, ..Self::default() });
         }
         let place = |slot: Slot| if slot == NONE { NONE } else { places[slot as usize] };
         for (level, table) in levels.into_iter().zip(&mut tables) {
