@@ -13,7 +13,8 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Most blocks of a process: half of them run at once.
+/// Most blocks of a process: half of them run at once. More cost iterations: on a half-full box of 64³ or 96³ cells,
+/// 16 blocks take 2 % more iterations than one with IC(0) and a quarter more with MIC(0), 64 blocks 8 % and 70 % more.
 const BLOCKS: usize = 16;
 
 /// Rows that are worth a block of their own.
@@ -90,15 +91,16 @@ impl Colours {
 
     /// Calls `work` on the rows of every block of a colour, on all threads; returns what it returned, block after block.
     pub fn each<R: Send>(&self, colour: usize, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
-        let range = |&block: &u32| {
-            let first = block as usize * self.size;
-            first..(first + self.size).min(self.rows)
-        };
         let blocks = &self.blocks[colour];
         match blocks.len() {
-            1 => blocks.iter().map(|block| work(range(block))).collect(),
-            _ => blocks.par_iter().with_max_len(1).map(|block| work(range(block))).collect(),
+            1 => blocks.iter().map(|&block| work(self.range(block))).collect(),
+            _ => blocks.par_iter().with_max_len(1).map(|&block| work(self.range(block))).collect(),
         }
+    }
+
+    /// All rows in the order of work.
+    pub fn in_order(&self) -> impl Iterator<Item = usize> {
+        self.blocks.iter().flatten().flat_map(|&block| self.range(block))
     }
 
     /// Bytes of the lists.
@@ -117,13 +119,18 @@ impl Colours {
         row / self.size
     }
 
+    fn range(&self, block: u32) -> Range<usize> {
+        let first = block as usize * self.size;
+        first..(first + self.size).min(self.rows)
+    }
+
     /// Which blocks touch which: of every block the others that an entry of either leads to.
     fn links(&self, matrix: &Csr<f64>) -> Vec<Vec<u32>> {
         let found: Vec<Vec<u32>> = (0..self.colours.len())
             .into_par_iter()
             .map(|block| {
                 let mut touched = vec![false; self.colours.len()];
-                for row in block * self.size..((block + 1) * self.size).min(self.rows) {
+                for row in self.range(block as u32) {
                     for &column in matrix.row(row).0 {
                         if (column as usize) < self.rows {
                             touched[self.block(column as usize)] = true;
@@ -232,11 +239,11 @@ mod tests {
         {
             let matrix = band(rows, half);
             let colours = Colours::local(&matrix);
-            let mut seen = 0;
-            for colour in 0..colours.count() {
-                colours.each(colour, |range| range).iter().for_each(|range| seen += range.len());
-            }
-            assert_eq!(seen, rows, "every row is in one block");
+            let order: Vec<usize> = colours.in_order().collect();
+            assert!(order.is_sorted_by_key(|&row| colours.place(row)), "the order of work");
+            let each = (0..colours.count()).flat_map(|colour| colours.each(colour, |range| range));
+            assert_eq!(each.flatten().collect::<Vec<_>>(), order);
+            assert_eq!(order.len(), rows, "every row is in one block");
             for row in 0..rows {
                 for &column in matrix.row(row).0 {
                     let (a, b) = (colours.block(row), colours.block(column as usize));

@@ -1,13 +1,16 @@
 //! The pressure of a breaking dam with walls that do not stick: a bounded system to measure solvers with.
 
+use super::poisson::{number, place};
 use crate::error::{Result, SolveError};
-use crate::matrix::{Csr, Matrix};
+use crate::matrix::Csr;
+use rayon::prelude::*;
+use std::f64::consts::TAU;
 
 /// A bounded system: A·x = b within lower ≤ x ≤ upper.
 #[derive(Debug, Clone)]
 pub struct BoundedSystem {
     /// A, symmetric and positive definite.
-    pub matrix: Matrix,
+    pub matrix: Csr<f64>,
     /// The right-hand side.
     pub b: Vec<f64>,
     /// Lower bounds.
@@ -34,66 +37,69 @@ pub fn dam_break(n: usize) -> Result<BoundedSystem> {
             wanted: "at least 4",
         });
     }
-    let (nx, ny, nz) = (n / 2, 3 * n / 4, n);
-    let place = |[x, y, z]: [usize; 3]| (x * ny + y) * nz + z;
-    let mut triplets = Vec::with_capacity(7 * nx * ny * nz);
-    let mut b = Vec::with_capacity(nx * ny * nz);
-    let mut lower = Vec::with_capacity(nx * ny * nz);
-    for cell in 0..nx * ny * nz {
-        let at = [cell / (ny * nz), cell / nz % ny, cell % nz];
-        let (mut diagonal, mut divergence, mut at_wall) = (0.0, 0.0, false);
-        for axis in 0..3 {
-            for (side, sign) in [(0, -1.0), (1, 1.0)] {
-                match neighbour(at, axis, side, [nx, ny, nz]) {
-                    Neighbour::Wall => at_wall = true,
-                    Neighbour::Air => {
-                        diagonal += 2.0;
-                        divergence += sign * velocity(at, axis, side, n);
-                    }
-                    Neighbour::Liquid(there) => {
-                        diagonal += 1.0;
-                        divergence += sign * velocity(at, axis, side, n);
-                        triplets.push((cell, place(there), -1.0));
-                    }
+    let cells = [n / 2, 3 * n / 4, n];
+    let count = cells.iter().product();
+    let matrix = Csr::from_rows(count, count, |cell, row| {
+        let mut diagonal = 0.0;
+        for (_, _, neighbour) in faces(cells, place(cells, cell)) {
+            match neighbour {
+                Neighbour::Wall => {}
+                Neighbour::Air => diagonal += 2.0,
+                Neighbour::Liquid(there) => {
+                    diagonal += 1.0;
+                    row.push((there, -1.0));
                 }
             }
         }
-        triplets.push((cell, cell, diagonal));
-        b.push(-divergence);
-        lower.push(if at_wall { 0.0 } else { f64::NEG_INFINITY });
-    }
-    let csr = Csr::from_triplets(b.len(), b.len(), triplets)?;
-    let upper = vec![f64::INFINITY; b.len()];
-    Ok(BoundedSystem { matrix: Matrix::single(csr)?, b, lower, upper })
+        row.push((cell as u32, diagonal));
+    })?;
+    let (b, lower) = (0..count)
+        .into_par_iter()
+        .map(|cell| {
+            let at = place(cells, cell);
+            let (mut divergence, mut lower) = (0.0, f64::NEG_INFINITY);
+            for (axis, side, neighbour) in faces(cells, at) {
+                match neighbour {
+                    Neighbour::Wall => lower = 0.0,
+                    _ => divergence += (2.0 * side as f64 - 1.0) * velocity(at, axis, side, n),
+                }
+            }
+            (-divergence, lower)
+        })
+        .unzip();
+    Ok(BoundedSystem { matrix, b, lower, upper: vec![f64::INFINITY; count] })
 }
 
+/// What is behind a face of a cell.
 enum Neighbour {
     Wall,
     Air,
-    Liquid([usize; 3]),
+    Liquid(u32),
 }
 
-fn neighbour(mut at: [usize; 3], axis: usize, side: usize, size: [usize; 3]) -> Neighbour {
-    match (side, axis) {
-        (0, _) if at[axis] == 0 => Neighbour::Wall,
-        (1, 2) if at[axis] + 1 == size[axis] => Neighbour::Wall,
-        (1, _) if at[axis] + 1 == size[axis] => Neighbour::Air,
-        (0, _) => {
-            at[axis] -= 1;
-            Neighbour::Liquid(at)
-        }
-        _ => {
-            at[axis] += 1;
-            Neighbour::Liquid(at)
-        }
-    }
+/// The faces of a cell: axis, side (0 or 1) and what is behind.
+fn faces(cells: [usize; 3], at: [usize; 3]) -> impl Iterator<Item = (usize, usize, Neighbour)> {
+    (0..6).map(move |face| {
+        let (axis, side) = (face / 2, face % 2);
+        let is_last = at[axis] + side == if side == 0 { 0 } else { cells[axis] };
+        let neighbour = match (is_last, side, axis) {
+            (true, 0, _) | (true, _, 2) => Neighbour::Wall,
+            (true, ..) => Neighbour::Air,
+            (false, ..) => {
+                let mut there = at;
+                there[axis] = there[axis] + 2 * side - 1;
+                Neighbour::Liquid(number(cells, there))
+            }
+        };
+        (axis, side, neighbour)
+    })
 }
 
 /// The velocity through a face before the pressure acts, relative to the box.
 fn velocity(at: [usize; 3], axis: usize, side: usize, n: usize) -> f64 {
     let mut place = at.map(|at| (at as f64 + 0.5) / n as f64);
     place[axis] = (at[axis] + side) as f64 / n as f64;
-    let [x, y, z] = place.map(|place| std::f64::consts::TAU * place);
+    let [x, y, z] = place.map(|place| TAU * place);
     match axis {
         0 => 0.5 + 0.3 * (3.0 * z).cos(),
         1 => -1.0 + 0.6 * (2.0 * x).sin() * (4.0 * z).sin(),

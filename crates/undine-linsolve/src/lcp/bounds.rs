@@ -3,6 +3,7 @@
 use crate::error::{Result, SolveError};
 use crate::rows::Rows;
 use crate::vector;
+use rayon::prelude::*;
 
 /// l ≤ x ≤ u, row by row. −∞ and ∞ leave a side open; equal bounds fix a row.
 #[derive(Debug, Clone, Copy)]
@@ -62,15 +63,13 @@ impl<'a> Bounds<'a> {
             let high = diagonal[row] * (self.upper[row] - x[row]);
             clamp(r[row], low, high)
         };
-        let chunk = |n: usize| n * vector::CHUNK..((n + 1) * vector::CHUNK).min(x.len());
-        let square = vector::sum_chunks(x.len(), |n| chunk(n).map(|n| row(n) * row(n)).sum());
-        let rows: Vec<f64> = (0..x.len().div_ceil(vector::CHUNK))
-            .map(|n| {
-                chunk(n)
-                    .fold(0.0, |max: f64, n| if row(n).abs() <= max { max } else { row(n).abs() })
-            })
-            .collect();
-        (square, vector::largest(&rows))
+        let chunk = |n: usize| {
+            let rows = n * vector::CHUNK..((n + 1) * vector::CHUNK).min(x.len());
+            rows.map(row).fold((0.0, 0.0), |(sum, max), c| (sum + c * c, larger(max, c.abs())))
+        };
+        let chunks: Vec<(f64, f64)> =
+            (0..x.len().div_ceil(vector::CHUNK)).into_par_iter().map(chunk).collect();
+        chunks.into_iter().fold((0.0, 0.0), |a, b| (a.0 + b.0, larger(a.1, b.1)))
     }
 
     /// How many entries sit at their lower bound, and how many others at their upper one.
@@ -80,6 +79,11 @@ impl<'a> Bounds<'a> {
             (0..x.len()).filter(|&row| x[row] >= self.upper[row] && x[row] > self.lower[row]);
         (lower, upper.count())
     }
+}
+
+/// The larger of two, or NaN.
+fn larger(a: f64, b: f64) -> f64 {
+    if b > a || b.is_nan() { b } else { a }
 }
 
 /// NaN stays NaN; `low` ≤ `high`.

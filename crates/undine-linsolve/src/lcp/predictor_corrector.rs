@@ -21,15 +21,16 @@ use crate::report::{Outcome, Report, Stop};
 use crate::vector;
 use rayon::prelude::*;
 
-/// The relative residual of the prediction: enough to see which bounds will matter.
-const PREDICTED: f64 = 1e-2;
+/// The relative residual of the prediction: enough to see which bounds will matter. A first guess that is as good already
+/// needs none, and would only be led astray.
+const PREDICTED: f64 = 0.1;
 
 /// Sweeps of a correction.
 const SWEEPS: usize = 2;
 
 /// How far a round brings the residual of the free rows down while bounds still change, as a share of the complementarity
 /// residual.
-const FORCING: f64 = 0.1;
+const FORCING: f64 = 0.3;
 
 /// The share of the final tolerance that the last solve aims at.
 const FINAL: f64 = 0.5;
@@ -57,7 +58,7 @@ pub fn predictor_corrector(
     let mut r = vec![0.0; b.len()];
     progress.residual(x, &mut r)?;
     let mut ended = progress.watch(x, &r)?;
-    if ended.is_none() {
+    if ended.is_none() && progress.norm > PREDICTED * progress.scale {
         ended = predict(&mut progress, preconditioner, x)?;
         bounds.project(x);
     }

@@ -127,7 +127,7 @@ impl<'a> Progress<'a> {
         if outcome != Outcome::Converged && !self.best.1.is_empty() {
             x.copy_from_slice(&self.best.1);
         }
-        self.residual(&x.to_vec(), r)?;
+        self.residual(x, r)?;
         let (square, largest) = self.bounds.complementarity(self.system.diagonal(), x, r);
         let rows = self.system.rows();
         let norm = rows.sum(square)?.sqrt();

@@ -92,9 +92,18 @@ impl IncompleteCholesky {
         csr.check_symmetric(SYMMETRIC)?;
 
         let colours = Colours::local(csr);
-        let (upper, entries) = triangle(matrix, &colours, |here, there| there > here);
-        let (lower, _) = triangle(matrix, &colours, |here, there| there < here);
-        let mut elimination = Elimination::new(&colours, &upper, &lower, &diagonal, moved);
+        let (upper, entries) = upper(matrix, &colours);
+        let (lower, mirror) = upper.mirrored(&colours);
+        let mut elimination = Elimination {
+            colours: &colours,
+            upper: &upper,
+            lower: &lower,
+            diagonal: &diagonal,
+            moved,
+            mirror,
+            values: SharedVector::zeros(entries.len()),
+            pivots: SharedVector::zeros(diagonal.len()),
+        };
         let mut shift = 0.0;
         let replaced = loop {
             match elimination.run(&entries, shift) {
@@ -171,18 +180,36 @@ impl Triangle {
         entries.fold(0.0, |sum, (&column, &value)| sum + f64::from(value) * y.get(column as usize))
     }
 
+    /// The transposed pattern, rows in the order of work too, and for each of its entries the mirror image's place here.
+    fn mirrored(&self, colours: &Colours) -> (Self, Vec<u32>) {
+        let mut starts = vec![0_u32; self.starts.len()];
+        for &column in &self.indices {
+            starts[column as usize + 1] += 1;
+        }
+        for row in 1..starts.len() {
+            starts[row] += starts[row - 1];
+        }
+        let mut next = starts.clone();
+        let (mut indices, mut mirror) = (vec![0; self.indices.len()], vec![0; self.indices.len()]);
+        for row in colours.in_order() {
+            for entry in self.range(row) {
+                let next = &mut next[self.indices[entry] as usize];
+                indices[*next as usize] = row as u32;
+                mirror[*next as usize] = entry as u32;
+                *next += 1;
+            }
+        }
+        (Self { starts, indices, values: Vec::new() }, mirror)
+    }
+
     fn bytes(&self) -> u64 {
         4 * (self.starts.len() + self.indices.len() + self.values.len()) as u64
     }
 }
 
-/// The pattern of one triangle of the local rows, each row in the order of work, and the matrix's values on it. Stored
-/// zeros are left out, so that the other triangle is the mirror image.
-fn triangle(
-    matrix: &Matrix,
-    colours: &Colours,
-    wanted: impl Fn(u64, u64) -> bool + Sync,
-) -> (Triangle, Vec<f64>) {
+/// The pattern of Lᵀ, the entries of every local row that come after it in the order of work, in that order; and the
+/// matrix's values on it. Stored zeros are left out.
+fn upper(matrix: &Matrix, colours: &Colours) -> (Triangle, Vec<f64>) {
     let csr = matrix.csr();
     let rows = csr.rows();
     let part = |chunk: usize| {
@@ -196,7 +223,7 @@ fn triangle(
             for (&column, &value) in columns.iter().zip(values) {
                 if (column as usize) < rows && value != 0.0 {
                     let there = colours.place(column as usize);
-                    if wanted(here, there) {
+                    if there > here {
                         sorted.push((there, column, value));
                     }
                 }
@@ -233,32 +260,7 @@ struct Elimination<'a> {
     pivots: SharedVector,
 }
 
-impl<'a> Elimination<'a> {
-    fn new(
-        colours: &'a Colours,
-        upper: &'a Triangle,
-        lower: &'a Triangle,
-        diagonal: &'a [f64],
-        moved: f64,
-    ) -> Self {
-        let mirror = (0..diagonal.len())
-            .into_par_iter()
-            .flat_map_iter(|row| {
-                let place = colours.place(row);
-                lower.columns(row).iter().map(move |&column| {
-                    let column = column as usize;
-                    let there = upper.columns(column);
-                    let found = there.partition_point(|&row| colours.place(row as usize) < place);
-                    debug_assert_eq!(there.get(found), Some(&(row as u32)), "a mirror image");
-                    upper.starts[column] + found as u32
-                })
-            })
-            .collect();
-        let values = SharedVector::zeros(upper.indices.len());
-        let pivots = SharedVector::zeros(diagonal.len());
-        Self { colours, upper, lower, diagonal, moved, mirror, values, pivots }
-    }
-
+impl Elimination<'_> {
     /// Eliminates with a shifted diagonal; returns how many pivots were replaced, or the row whose pivot broke down.
     fn run(&mut self, entries: &[f64], shift: f64) -> Result<usize, usize> {
         self.values.load(entries);

@@ -7,6 +7,7 @@ mod amg;
 mod dense;
 mod gallery;
 mod krylov;
+mod lcp;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod market;

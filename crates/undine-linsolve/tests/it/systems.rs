@@ -24,58 +24,10 @@ pub fn laplacian_matrix(n: usize) -> Matrix {
     Matrix::single(laplacian(n)).unwrap()
 }
 
-/// The 5-point Laplacian of an n² square with zero around it, and a wind of strength `wind` along x, upwind.
-pub fn convection_diffusion(n: usize, wind: f64) -> Matrix {
-    let mut triplets = Vec::new();
-    for (x, y) in (0..n * n).map(|i| (i / n, i % n)) {
-        let here = x * n + y;
-        triplets.push((here, here, 4.0 + wind));
-        if x > 0 {
-            triplets.push((here, here - n, -1.0 - wind));
-        }
-        if x + 1 < n {
-            triplets.push((here, here + n, -1.0));
-        }
-        if y > 0 {
-            triplets.push((here, here - 1, -1.0));
-        }
-        if y + 1 < n {
-            triplets.push((here, here + 1, -1.0));
-        }
-    }
-    Matrix::single(Csr::from_triplets(n * n, n * n, triplets).unwrap()).unwrap()
-}
-
-/// The saddle system [H Bᵀ; B 0] with H the 1D Laplacian of `n` rows plus one, and B an average over every three of them.
-pub fn saddle(n: usize) -> Matrix {
-    let constraints = n / 3;
-    let mut triplets = Vec::new();
-    for row in 0..n {
-        triplets.push((row, row, 3.0));
-        if row + 1 < n {
-            triplets.extend([(row, row + 1, -1.0), (row + 1, row, -1.0)]);
-        }
-    }
-    for constraint in 0..constraints {
-        for row in 3 * constraint..3 * constraint + 3 {
-            triplets.extend([(n + constraint, row, 1.0), (row, n + constraint, 1.0)]);
-        }
-    }
-    let size = n + constraints;
-    Matrix::single(Csr::from_triplets(size, size, triplets).unwrap()).unwrap()
-}
-
 /// A dense matrix, row after row, as one to solve with.
 pub fn from_dense(size: usize, dense: &[f64]) -> Matrix {
     let triplets = (0..size * size).map(|n| (n / size, n % size, dense[n]));
     Matrix::single(Csr::from_triplets(size, size, triplets).unwrap()).unwrap()
-}
-
-/// The matrix of a system, dense, row after row.
-pub fn to_dense(matrix: &Matrix) -> Vec<f64> {
-    let csr = matrix.csr();
-    let places = (0..csr.rows()).flat_map(|row| (0..csr.columns()).map(move |c| (row, c)));
-    places.map(|(row, column)| csr.get(row, column)).collect()
 }
 
 /// Solves a dense system by elimination with row pivoting; `None` if it is singular.

@@ -27,12 +27,15 @@ pub fn on_processes<R: Send>(
     })
 }
 
+/// Messages in the order in which they were sent.
+type Letters = VecDeque<Vec<u8>>;
+
 #[derive(Debug)]
 struct Post {
     count: usize,
     barrier: Barrier,
     /// What is under way from one process to another.
-    boxes: Mutex<HashMap<(usize, usize), VecDeque<Vec<u8>>>>,
+    boxes: Mutex<HashMap<(usize, usize), Letters>>,
     arrived: Condvar,
 }
 
