@@ -3,20 +3,26 @@
 //!
 //! A benchmark is one file with a [`harness::Benchmark`] in it, and one line in [`list::BENCHMARKS`].
 
+pub mod direct;
 pub mod harness;
 pub mod hash;
+pub mod lcp;
 pub mod list;
 pub mod machine;
 pub mod measure;
 pub mod neighbours;
 pub mod peers;
+pub mod poisson;
+pub mod poisson_cut;
 pub mod random;
 pub mod rebucketize;
 pub mod record;
 pub mod report;
 pub mod stencil;
+pub mod tank;
 pub mod transfer;
 pub mod triad;
+pub mod viscosity;
 
 /// Any error ends a benchmark; only the command line looks at it, to print it.
 pub type Result<T, E = Box<dyn std::error::Error + Send + Sync>> = std::result::Result<T, E>;

@@ -1,7 +1,9 @@
 //! The table of contents: every benchmark, in the order of `--list`, and how to find one by name.
 
 use crate::harness::Benchmark;
-use crate::{neighbours, rebucketize, stencil, transfer, triad};
+use crate::{
+    direct, lcp, neighbours, poisson, poisson_cut, rebucketize, stencil, transfer, triad, viscosity,
+};
 
 /// Every benchmark. To add one, write `src/NAME.rs` and add its line here.
 pub const BENCHMARKS: &[&Benchmark] = &[
@@ -10,6 +12,11 @@ pub const BENCHMARKS: &[&Benchmark] = &[
     &transfer::BENCHMARK,
     &rebucketize::BENCHMARK,
     &neighbours::BENCHMARK,
+    &poisson::BENCHMARK,
+    &poisson_cut::BENCHMARK,
+    &lcp::BENCHMARK,
+    &viscosity::BENCHMARK,
+    &direct::BENCHMARK,
 ];
 
 /// There is no benchmark of that name.

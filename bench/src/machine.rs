@@ -1,5 +1,6 @@
 //! The machine a figure belongs to: its name for the results folder, its cores, its last-level cache and how busy it is.
 
+use crate::Result;
 use std::fs;
 
 /// Processors this process may use.
@@ -24,6 +25,24 @@ pub fn last_level_cache() -> Option<usize> {
         fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size")).ok()
     });
     sizes.filter_map(|size| cache_size(size.trim())).max()
+}
+
+/// Most memory that `work` had at any time beyond what there was before [B], as the kernel counts pages. To be called
+/// before anything large is freed: freed memory that the allocator keeps would not count.
+pub fn peak_bytes_of(work: impl FnOnce() -> Result<()>) -> Result<u64> {
+    // The kernel forgets the peak so far.
+    fs::write("/proc/self/clear_refs", "5")?;
+    let before = kilobytes(&fs::read_to_string("/proc/self/status")?, "VmRSS:");
+    work()?;
+    let peak = kilobytes(&fs::read_to_string("/proc/self/status")?, "VmHWM:");
+    let peak = peak.zip(before).ok_or("the system does not tell how much memory is used")?;
+    Ok(1024 * peak.0.saturating_sub(peak.1))
+}
+
+/// A line of `/proc/self/status`, for example `VmRSS:     1234 kB`.
+fn kilobytes(status: &str, key: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(key))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 /// The processor's name from the text of `/proc/cpuinfo`.
@@ -62,6 +81,19 @@ mod tests {
         );
         assert_eq!(slug("Intel(R) Xeon(R) CPU @ 2.20GHz"), "intel-r-xeon-r-cpu-2-20ghz");
         assert_eq!(cpu_name("processor : 0"), None);
+    }
+
+    #[test]
+    fn the_peak_of_memory_counts_what_was_freed_again() {
+        let bytes = 64 << 20;
+        let peak = peak_bytes_of(|| {
+            drop(std::hint::black_box(vec![1_u8; bytes]));
+            Ok(())
+        });
+        let peak = peak.expect("Linux tells");
+        assert!((bytes as u64..2 * bytes as u64).contains(&peak), "{peak}");
+        assert_eq!(kilobytes("Name: x\nVmRSS:\t 12 kB\n", "VmRSS:"), Some(12));
+        assert_eq!(kilobytes("Name: x\n", "VmRSS:"), None);
     }
 
     #[test]

@@ -8,9 +8,9 @@
 //! foreign ones behind; all others have [`Rows::local`]. Sums run in a fixed order, so that the result has the same bits
 //! on any number of threads.
 
+pub mod amg;
 mod colours;
 pub mod direct;
-pub mod amg;
 pub mod error;
 pub mod gallery;
 pub mod krylov;

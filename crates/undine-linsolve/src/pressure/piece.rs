@@ -196,7 +196,7 @@ impl Piece {
         let (mut surface, mut own) = ([0.0_f32; VOXELS], [0.0_f32; VOXELS]);
         for (octant, child) in children.iter().enumerate() {
             let Some(child) = child else { continue };
-            let corner = 4 * (octant >> 2 & 1) << 6 | 4 * (octant >> 1 & 1) << 3 | 4 * (octant & 1);
+            let corner = ((octant >> 2 & 1) << 8) | ((octant >> 1 & 1) << 5) | ((octant & 1) << 2);
             for cell in 0..64 {
                 let (x, y, z) = (cell >> 4, cell >> 2 & 3, cell & 3);
                 let to = corner + (x << 6 | y << 3 | z);

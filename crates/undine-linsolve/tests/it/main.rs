@@ -1,16 +1,16 @@
 //! The tests of the solvers, as one program.
 
+mod amg;
 mod assembly;
 mod block;
 mod checks;
-mod amg;
 mod dense;
 mod gallery;
 mod krylov;
 mod lcp;
+mod market;
 #[cfg(feature = "mpi")]
 mod mpi;
-mod market;
 mod precondition;
 mod pressure;
 mod systems;
