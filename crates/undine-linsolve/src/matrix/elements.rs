@@ -6,6 +6,7 @@
 use super::Nodes;
 use super::csr::check_count;
 use crate::error::{Result, SolveError};
+use crate::vector;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -103,6 +104,16 @@ impl Elements {
         self.add(nodes, 0)
     }
 
+    /// Takes all elements away and keeps the memory, for Constraints that come and go, such as contacts.
+    pub fn clear(&mut self) {
+        let structure = Arc::make_mut(&mut self.structure);
+        structure.starts.truncate(1);
+        structure.nodes.clear();
+        structure.rows.clear();
+        self.offsets.truncate(1);
+        self.values.clear();
+    }
+
     /// How many there are.
     pub fn count(&self) -> usize {
         self.structure.count()
@@ -142,13 +153,15 @@ impl Elements {
 
     /// Refuses values that are not finite, by element.
     pub(super) fn check_finite(&self) -> Result<()> {
-        let fault = self.values.par_iter().position_first(|value| !value.is_finite());
+        // The fast pass first: which one it is matters only if there is one.
+        if vector::largest(&self.values).is_finite() {
+            return Ok(());
+        }
+        let fault = self.values.iter().position(|value| !value.is_finite());
         fault.map_or(Ok(()), |at| {
             let element = self.offsets.partition_point(|&offset| offset as usize <= at) - 1;
-            Err(SolveError::BadElement {
-                element,
-                why: format!("has the value {}", self.values[at]),
-            })
+            let why = format!("has the value {}", self.values[at]);
+            Err(SolveError::BadElement { element, why })
         })
     }
 
@@ -202,19 +215,17 @@ impl Elements {
             let width = self.sizes.size(node as usize);
             let block = &mut matrix[slot as usize..slot as usize + size * width];
             for p in 0..rows {
+                let (ip, jp) = (&gradient(p)[first..first + size], &gradient(p)[column..]);
                 for q in p..rows {
                     let s = stiffness[p * rows + q];
                     if s == 0.0 {
                         continue;
                     }
-                    let (gp, gq) = (gradient(p), gradient(q));
-                    let (ip, iq) = (&gp[first..first + size], &gq[first..first + size]);
-                    let (jp, jq) = (&gp[column..column + width], &gq[column..column + width]);
-                    for (i, block) in block.chunks_exact_mut(width).enumerate() {
-                        for (j, sum) in block.iter_mut().enumerate() {
-                            let product = ip[i] * jq[j];
-                            *sum += s * if p == q { product } else { product + iq[i] * jp[j] };
-                        }
+                    if p == q {
+                        add_square(block, s, ip, &jp[..width]);
+                    } else {
+                        let (iq, jq) = (&gradient(q)[first..first + size], &gradient(q)[column..]);
+                        add_pair(block, s, [ip, iq], [&jp[..width], &jq[..width]]);
                     }
                 }
             }
@@ -267,4 +278,41 @@ impl Elements {
 #[inline]
 fn unknowns(sizes: &Nodes, nodes: &[u32]) -> usize {
     nodes.iter().map(|&node| sizes.size(node as usize)).sum()
+}
+
+/// block ← block + s · i jᵀ.
+#[inline]
+fn add_square(block: &mut [f64], s: f64, i: &[f64], j: &[f64]) {
+    match j.len() {
+        1 => add_square_of::<1>(block, s, i, j),
+        3 => add_square_of::<3>(block, s, i, j),
+        4 => add_square_of::<4>(block, s, i, j),
+        6 => add_square_of::<6>(block, s, i, j),
+        width => {
+            for (block, i) in block.chunks_exact_mut(width).zip(i) {
+                block.iter_mut().zip(j).for_each(|(sum, j)| *sum += s * (i * j));
+            }
+        }
+    }
+}
+
+/// The same, of a common width.
+#[inline(always)]
+fn add_square_of<const WIDTH: usize>(block: &mut [f64], s: f64, i: &[f64], j: &[f64]) {
+    let j = &j[..WIDTH];
+    for (block, i) in block.chunks_exact_mut(WIDTH).zip(i) {
+        for n in 0..WIDTH {
+            block[n] += s * (i * j[n]);
+        }
+    }
+}
+
+/// block ← block + s · (i₀ j₁ᵀ + i₁ j₀ᵀ).
+fn add_pair(block: &mut [f64], s: f64, i: [&[f64]; 2], j: [&[f64]; 2]) {
+    let rows = block.chunks_exact_mut(j[0].len());
+    for (block, (i0, i1)) in rows.zip(i[0].iter().zip(i[1])) {
+        for (sum, (j0, j1)) in block.iter_mut().zip(j[0].iter().zip(j[1])) {
+            *sum += s * (i0 * j1 + i1 * j0);
+        }
+    }
 }

@@ -238,6 +238,11 @@ fn a_changed_pattern_is_found_and_named() {
         let pattern = assembly.assemble(&[&springs, &contacts]).unwrap();
         assert_eq!(pattern, Pattern::Rebuilt { change: Some(change) });
     }
+    let mut contacts = list(&[[0, 3]]);
+    contacts.clear();
+    assert_eq!(contacts.count(), 0);
+    contacts.add_rows(&[0, 3], 1).unwrap();
+    assert_eq!(assembly.assemble(&[&springs, &contacts]).unwrap(), Pattern::Reused);
     let pattern = assembly.assemble(&[&springs]).unwrap();
     assert_eq!(pattern, Pattern::Rebuilt { change: Some((1, 0)) });
     assert_eq!(assembly.matrix().unwrap().blocks().blocks(), 4 + 2 * 3);
