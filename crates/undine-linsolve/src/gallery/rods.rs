@@ -10,7 +10,7 @@
 //! - contact between points on edges of two rods, C = n·(p − q), S a multiple of the bending stiffness E I / l³;
 //! - attachment of each root: springs as stiff as stretching and twisting are.
 
-use super::{mix, noise};
+use super::{mix, noise, rigid_motions};
 use crate::error::{Result, SolveError};
 use crate::matrix::Csr;
 use rayon::prelude::*;
@@ -78,6 +78,30 @@ pub struct Rods {
     pub blocks: Vec<Range<usize>>,
     /// Where the vertices are [m].
     pub positions: Vec<[f64; 3]>,
+}
+
+impl Rods {
+    /// The six rigid motions, an entry per row: translations, and rotations about the middle, which turn each edge's
+    /// frame by ω·t. They strain no rod.
+    pub fn modes(&self) -> Vec<Vec<f64>> {
+        let rows = |vertex: usize| (0..3).map(move |d| (vertex, d));
+        let vertices = self.positions.len();
+        let components: Vec<(usize, usize)> = (0..vertices).flat_map(rows).collect();
+        let moved =
+            rigid_motions(components.iter().map(|&(vertex, d)| (self.positions[vertex], d)));
+        let mut modes: Vec<Vec<f64>> = moved
+            .iter()
+            .map(|mode| mode.chunks_exact(3).flat_map(|m| [m[0], m[1], m[2], 0.0]).collect())
+            .collect();
+        for rod in &self.blocks {
+            // The last vertex has no edge to turn.
+            for vertex in rod.start / 4..rod.end / 4 - 1 {
+                let t = unit(sub(self.positions[vertex + 1], self.positions[vertex]));
+                (0..3).for_each(|axis| modes[3 + axis][4 * vertex + 3] = t[axis]);
+            }
+        }
+        modes
+    }
 }
 
 /// Poisson's ratio of hair, for its shear modulus.

@@ -151,6 +151,24 @@ fn rods_touch_once_per_two_vertices_and_only_other_rods() {
 }
 
 #[test]
+fn rigid_motions_of_rods_meet_nothing_but_inertia_away_from_the_roots() {
+    let setup =
+        RodsSetup { rods: 3, vertices: 14, curl: 3e-3, contact: 0.0, ..RodsSetup::default() };
+    let hair = rods(&setup).unwrap();
+    let area = std::f64::consts::PI * setup.radius.powi(2);
+    let mass = setup.density * area * setup.segment / setup.time_step.powi(2);
+    for mode in hair.modes() {
+        let force = times(&hair.matrix, &mode);
+        for (row, (force, moved)) in force.iter().zip(&mode).enumerate() {
+            let (vertex, component) = (row / 4 % 14, row % 4);
+            let inertia = if component < 3 { mass } else { mass * setup.radius.powi(2) / 2.0 };
+            let is_held = vertex < 2;
+            assert!(is_held || (force - inertia * moved).abs() < 1e-10, "row {row}: {force}");
+        }
+    }
+}
+
+#[test]
 fn upwinding_gives_an_unsymmetric_m_matrix() {
     let matrix = convection_diffusion([6, 5, 4], 0.01, [1.0, -2.0, 0.5]).unwrap();
     assert!(matches!(matrix.check_symmetric(1e-6), Err(SolveError::NotSymmetric { .. })));
