@@ -15,6 +15,7 @@ pub mod error;
 pub mod gallery;
 pub mod krylov;
 pub mod lcp;
+pub mod manybodies;
 pub mod matrix;
 pub mod operator;
 pub mod precondition;

@@ -89,3 +89,47 @@ impl<T: Scalar> Cholesky<T> {
         self.symbolic.bytes() + (size_of_val(&self.values[..]) + size_of_val(&self.work[..])) as u64
     }
 }
+
+/// The pattern of a factor, to share between matrices that have the same one.
+#[derive(Debug, Clone)]
+pub(crate) struct Pattern(Arc<Symbolic>);
+
+impl Pattern {
+    /// Works out the pattern of a symmetric matrix's factor.
+    pub fn new(matrix: &Csr<f64>) -> Result<Self> {
+        let graph = Graph::of_matrix(matrix);
+        let (order, name) = Ordering::Automatic.order_graph(&graph)?;
+        Ok(Self(Arc::new(Symbolic::new(matrix, &graph, &order, name))))
+    }
+
+    /// Multiplications of a factorisation.
+    pub fn work(&self) -> f64 {
+        self.0.work()
+    }
+}
+
+/// The factor of one of those matrices.
+#[derive(Debug, Clone)]
+pub(crate) struct Factored(Cholesky<f64>);
+
+impl Factored {
+    /// Factors a matrix that has the pattern.
+    pub fn new(pattern: &Pattern, matrix: &Csr<f64>) -> Result<Self> {
+        Cholesky::with_symbolic(pattern.0.clone(), matrix, "a block").map(Self)
+    }
+
+    /// Factors another one.
+    pub fn refactor(&mut self, matrix: &Csr<f64>) -> Result<()> {
+        self.0.refactor(matrix, "a block")
+    }
+
+    /// x = A⁻¹·b.
+    pub fn solve(&mut self, b: &[f64], x: &mut [f64]) {
+        self.0.solve(b, x);
+    }
+
+    /// Bytes of the values.
+    pub fn bytes(&self) -> u64 {
+        8 * self.0.entries() as u64
+    }
+}

@@ -22,6 +22,8 @@ use crate::matrix::Csr;
 use crate::operator::Preconditioner;
 use crate::report::{Outcome, Report};
 use crate::vector;
+pub(crate) use cholesky::{Factored, Pattern};
+
 use cholesky::Cholesky;
 use general::{Ldlt, Lu};
 use std::time::Instant;

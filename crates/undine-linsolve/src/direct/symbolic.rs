@@ -117,6 +117,11 @@ impl Symbolic {
         &self.sources[range]
     }
 
+    /// Multiplications of a factorisation.
+    pub fn work(&self) -> f64 {
+        self.children(self.groups.len()).iter().map(|&root| self.groups[root as usize].work).sum()
+    }
+
     /// Bytes of all lists.
     pub fn bytes(&self) -> u64 {
         (size_of_val(&self.order[..])

@@ -13,5 +13,8 @@ mod market;
 mod mpi;
 mod precondition;
 mod pressure;
+mod direct;
+mod krylov;
+mod manybodies;
 mod systems;
 mod threads;

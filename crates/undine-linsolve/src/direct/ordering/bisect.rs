@@ -15,40 +15,111 @@ const TRIES: usize = 8;
 /// Passes of refinement on coarse graphs, and on the one that was given.
 const PASSES: usize = 6;
 
-/// Cuts a connected graph in two by the median along the longest axis of its vertices' coordinates.
+/// Neighbours per vertex from which on a graph is not like a grid with edges along its axes.
+const DENSE: usize = 10;
+
+/// Far-off vertices whose distances are looked at.
+const LANDMARKS: usize = 5;
+
+/// Directions of planes that are tried: on grids those along diagonals often cut fewer unknowns for the size of the parts.
+const DIRECTIONS: [[f32; 3]; 13] = [
+    [1.0, 0.0, 0.0],
+    [0.0, 1.0, 0.0],
+    [0.0, 0.0, 1.0],
+    [1.0, 1.0, 0.0],
+    [1.0, -1.0, 0.0],
+    [1.0, 0.0, 1.0],
+    [1.0, 0.0, -1.0],
+    [0.0, 1.0, 1.0],
+    [0.0, 1.0, -1.0],
+    [1.0, 1.0, 1.0],
+    [1.0, 1.0, -1.0],
+    [1.0, -1.0, 1.0],
+    [1.0, -1.0, -1.0],
+];
+
+/// Cuts a connected graph in two by a plane through the median of its vertices' coordinates.
 pub(super) fn by_coordinates(graph: &Graph, points: &[[f32; 3]]) -> Parts {
-    let extent = |axis: usize| {
-        let (low, high) =
-            points.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), p| {
-                (low.min(p[axis]), high.max(p[axis]))
-            });
-        high - low
-    };
-    let (x, y, z) = (extent(0), extent(1), extent(2));
-    let axis = if x >= y && x >= z { 0 } else { usize::from(z > y) + 1 };
-    let mut order: Vec<u32> = (0..graph.len() as u32).collect();
-    let along = |vertex: u32| points[vertex as usize][axis];
-    let middle = order.len() / 2;
-    order.select_nth_unstable_by(middle, |&a, &b| along(a).total_cmp(&along(b)).then(a.cmp(&b)));
-    // All points of the median's plane on one side make a flat cut, which on a grid is the thinnest.
-    let median = points[order[middle] as usize][axis];
-    let below = points.iter().filter(|point| point[axis] < median).count();
-    let flat = below * 5 >= points.len() * 2;
-    let mut side = vec![0; graph.len()];
-    if flat {
-        for (side, point) in side.iter_mut().zip(points) {
-            *side = u8::from(point[axis] >= median);
-        }
-    } else {
-        order[middle..].iter().for_each(|&vertex| side[vertex as usize] = 1);
-    }
-    let mut parts = Parts::from_sides(graph, side);
-    parts.refine(graph, 2);
-    parts
+    let along = DIRECTIONS.iter().map(|direction| -> Vec<f32> {
+        let along = |p: &[f32; 3]| p[0] * direction[0] + p[1] * direction[1] + p[2] * direction[2];
+        points.iter().map(along).collect()
+    });
+    best_median(graph, along)
 }
 
 /// Cuts a connected graph in two.
-pub(super) fn by_levels(graph: &Graph) -> Parts {
+pub(super) fn by_graph(graph: &Graph) -> Parts {
+    let quick = by_distances(graph);
+    // Where diagonals are edges too, distances have corners and cuts along them are ragged.
+    if graph.neighbours.len() < DENSE * graph.len() {
+        return quick;
+    }
+    let thorough = by_levels(graph);
+    if thorough.cost() < quick.cost() { thorough } else { quick }
+}
+
+/// Cuts a connected graph in two where the distance from a far-off vertex, or the difference between the distances from two
+/// of them, has its median: what planes are to points.
+fn by_distances(graph: &Graph) -> Parts {
+    let mut nearest = distances(graph, 0);
+    let mut landmarks: Vec<Vec<u32>> = Vec::new();
+    for n in 0..LANDMARKS {
+        let far = (0..graph.len()).rev().max_by_key(|&vertex| nearest[vertex]).unwrap_or(0);
+        let from = distances(graph, far);
+        for (nearest, &from) in nearest.iter_mut().zip(&from) {
+            // The first one only served to find a far end.
+            *nearest = if n == 0 { from } else { (*nearest).min(from) };
+        }
+        landmarks.push(from);
+    }
+    let one = (0..LANDMARKS).map(|n| (n, n));
+    let two = (0..LANDMARKS).flat_map(|a| (0..a).map(move |b| (a, b)));
+    let along = one.chain(two).map(|(a, b)| -> Vec<f32> {
+        let (from_a, from_b) = (&landmarks[a], &landmarks[b]);
+        if a == b {
+            return from_a.iter().map(|&a| a as f32).collect();
+        }
+        from_a.iter().zip(from_b).map(|(&a, &b)| a as f32 - b as f32).collect()
+    });
+    best_median(graph, along)
+}
+
+/// The best cut by the median of any of several numbers per vertex.
+fn best_median(graph: &Graph, along: impl Iterator<Item = Vec<f32>>) -> Parts {
+    let cuts = along.map(|along| {
+        let mut sorted = along.clone();
+        let middle = sorted.len() / 2;
+        let (_, &mut median, _) = sorted.select_nth_unstable_by(middle, f32::total_cmp);
+        // All vertices of the median's level go to the same side, which makes a flat cut.
+        Parts::from_sides(graph, along.iter().map(|&along| u8::from(along >= median)).collect())
+    });
+    let mut best = cuts.min_by_key(Parts::cost).unwrap_or_else(|| Parts::of(graph, Vec::new()));
+    best.refine(graph, 3);
+    best
+}
+
+/// The distance of every vertex of a connected graph from one of them.
+fn distances(graph: &Graph, from: usize) -> Vec<u32> {
+    let mut distances = vec![u32::MAX; graph.len()];
+    let mut queue = Vec::with_capacity(graph.len());
+    distances[from] = 0;
+    queue.push(from as u32);
+    let mut next = 0;
+    while next < queue.len() {
+        let vertex = queue[next] as usize;
+        next += 1;
+        for &other in graph.neighbours(vertex) {
+            if distances[other as usize] == u32::MAX {
+                distances[other as usize] = distances[vertex] + 1;
+                queue.push(other);
+            }
+        }
+    }
+    distances
+}
+
+/// Cuts a connected graph in two by merging neighbours until it is small, cutting that, and refining on the way back.
+fn by_levels(graph: &Graph) -> Parts {
     let mut levels: Vec<Level> = Vec::new();
     loop {
         let (fine, edges) = match levels.last() {

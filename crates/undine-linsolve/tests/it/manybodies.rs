@@ -1,0 +1,317 @@
+//! Manybodies: blocks of every shape, blocks that are not positive definite, and CG on the whole.
+
+use crate::direct::dense_solve;
+use crate::systems::{laplacian, noise};
+use proptest::prelude::*;
+use rayon::ThreadPoolBuilder;
+use undine_linsolve::manybodies::{Blocks, Manybodies, manybodies_solve};
+use undine_linsolve::{Csr, Matrix, Preconditioner, SolveError, Stop};
+
+type Triplets = Vec<(usize, usize, f64)>;
+
+/// A chain of `n` unknowns that couple over up to `reach`: a rod, more or less.
+fn chain(first: usize, n: usize, reach: usize, seed: u64) -> Triplets {
+    let values = noise(n * reach, seed);
+    let mut triplets = Vec::new();
+    let mut diagonal = vec![0.1; n];
+    for i in 0..n {
+        for step in 1..=reach.min(n - 1 - i) {
+            let value = values[i * reach + step - 1];
+            let (row, column) = (first + i, first + i + step);
+            triplets.extend([(row, column, value), (column, row, value)]);
+            diagonal[i] += value.abs();
+            diagonal[i + step] += value.abs();
+        }
+    }
+    triplets
+        .extend(diagonal.into_iter().enumerate().map(|(i, value)| (first + i, first + i, value)));
+    triplets
+}
+
+/// Contacts between random unknowns of different blocks: k·(x − y)².
+fn contacts(triplets: &mut Triplets, n: usize, count: usize, k: f64) {
+    let places = noise(2 * count, 77);
+    let place = |x: f64| ((x + 1.0) * 0.499 * n as f64) as usize;
+    for pair in places.chunks(2) {
+        let (i, j) = (place(pair[0]), place(pair[1]));
+        if i != j {
+            triplets.extend([(i, i, k), (j, j, k), (i, j, -k), (j, i, -k)]);
+        }
+    }
+}
+
+/// Chains of several lengths and widths, tied together.
+fn bundle(lengths: &[usize], reach: usize) -> (Matrix, Blocks) {
+    let mut triplets = Vec::new();
+    let mut ranges = Vec::new();
+    let mut first = 0;
+    for (n, &length) in lengths.iter().enumerate() {
+        triplets.extend(chain(first, length, reach, n as u64 + 1));
+        ranges.push(first..first + length);
+        first += length;
+    }
+    contacts(&mut triplets, first, first / 4, 0.5);
+    let csr = Csr::from_triplets(first, first, triplets).unwrap();
+    (Matrix::single(csr).unwrap(), Blocks::ranges(&ranges))
+}
+
+/// The matrix with all entries between blocks left out.
+fn block_diagonal(csr: &Csr<f64>, blocks: &Blocks) -> Csr<f64> {
+    let mut block_of = vec![usize::MAX; csr.rows()];
+    for block in 0..blocks.len() {
+        blocks.rows(block).iter().for_each(|&row| block_of[row as usize] = block);
+    }
+    let mut triplets = Vec::new();
+    for row in 0..csr.rows() {
+        let (columns, values) = csr.row(row);
+        for (&column, &value) in columns.iter().zip(values) {
+            let column = column as usize;
+            let alone = block_of[row] == usize::MAX;
+            if row == column || (!alone && block_of[row] == block_of[column]) {
+                triplets.push((row, column, value));
+            }
+        }
+    }
+    Csr::from_triplets(csr.rows(), csr.rows(), triplets).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn applying_it_solves_every_block(
+        lengths in prop::collection::vec(1_usize..40, 1..14),
+        reach in 1_usize..12,
+        shuffled in any::<bool>(),
+    ) {
+        let (matrix, blocks) = bundle(&lengths, reach);
+        let n = matrix.csr().rows();
+        // Rows of a block in any order, the first block left out.
+        let blocks = if shuffled {
+            Blocks::lists((1..blocks.len()).map(|block| {
+                let mut rows = blocks.rows(block).to_vec();
+                rows.sort_by_key(|&row| u64::from(row).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+                rows
+            }))
+        } else {
+            blocks
+        };
+        let mut manybodies = Manybodies::new(&matrix, &blocks).unwrap();
+        prop_assert!(manybodies.fallbacks().is_empty());
+        let r = noise(n, 3);
+        let mut z = vec![0.0; n];
+        manybodies.apply(&r, &mut z).unwrap();
+        let wanted = dense_solve(&block_diagonal(matrix.csr(), &blocks), &r);
+        let size = wanted.iter().fold(0.0_f64, |size, x| size.max(x.abs()));
+        for (z, wanted) in z.iter().zip(&wanted) {
+            // Single precision is enough for a preconditioner.
+            prop_assert!((z - wanted).abs() <= 1e-4 * size, "{} {}", z, wanted);
+        }
+    }
+}
+
+/// Bands, wide blocks and a body of many rows in one system.
+fn mixed() -> (Matrix, Blocks) {
+    let mut triplets = Vec::new();
+    let mut ranges = Vec::new();
+    let mut first = 0;
+    for n in 0..30 {
+        let length = 20 + n % 5;
+        triplets.extend(chain(first, length, 7, n as u64));
+        ranges.push(first..first + length);
+        first += length;
+    }
+    for _ in 0..3 {
+        let body = laplacian(9);
+        for row in 0..body.rows() {
+            let (columns, values) = body.row(row);
+            let entries = columns.iter().zip(values);
+            triplets.extend(entries.map(|(&c, &v)| (first + row, first + c as usize, v)));
+        }
+        ranges.push(first..first + body.rows());
+        first += body.rows();
+    }
+    contacts(&mut triplets, first, 200, 2.0);
+    let csr = Csr::from_triplets(first, first, triplets).unwrap();
+    (Matrix::single(csr).unwrap(), Blocks::ranges(&ranges))
+}
+
+#[test]
+fn cg_with_manybodies_solves_the_whole_system() {
+    let (matrix, blocks) = mixed();
+    let n = matrix.csr().rows();
+    let b = noise(n, 1);
+    let mut x = vec![0.0; n];
+    let report = manybodies_solve(&matrix, &blocks, &b, &mut x, &Stop::relative(1e-10)).unwrap();
+    assert!(report.converged() && report.notes.is_empty(), "{report}");
+    assert!(report.preconditioner.contains("3 sparse"), "{report}");
+    let mut ax = vec![0.0; n];
+    matrix.csr().multiply(&x, &mut ax);
+    let off: f64 = ax.iter().zip(&b).map(|(ax, b)| (ax - b).powi(2)).sum();
+    assert!(off.sqrt() <= 1e-9 * b.iter().map(|b| b * b).sum::<f64>().sqrt());
+}
+
+#[test]
+fn blocks_alone_are_solved_in_one_step() {
+    let (matrix, blocks) = mixed();
+    let matrix = Matrix::single(block_diagonal(matrix.csr(), &blocks)).unwrap();
+    let n = matrix.csr().rows();
+    let mut x = vec![0.0; n];
+    let stop = Stop::relative(1e-4);
+    let report = manybodies_solve(&matrix, &blocks, &noise(n, 2), &mut x, &stop).unwrap();
+    assert!(report.converged() && report.iterations <= 2, "{report}");
+}
+
+#[test]
+fn manybodies_has_the_same_bits_on_any_number_of_threads() {
+    let (matrix, blocks) = mixed();
+    let n = matrix.csr().rows();
+    let b = noise(n, 5);
+    let solve = |threads: usize| {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut x = vec![0.0; n];
+            let report = manybodies_solve(&matrix, &blocks, &b, &mut x, &Stop::default()).unwrap();
+            assert!(report.converged());
+            x.into_iter().map(f64::to_bits).collect::<Vec<_>>()
+        })
+    };
+    let alone = solve(1);
+    for threads in [2, 3, 7] {
+        assert!(solve(threads) == alone, "{threads} threads");
+    }
+}
+
+#[test]
+fn new_values_and_even_a_new_pattern_are_taken_in() {
+    let (matrix, blocks) = mixed();
+    let n = matrix.csr().rows();
+    let mut csr = matrix.csr().clone();
+    csr.values_mut().iter_mut().for_each(|value| *value *= 3.0);
+    let scaled = Matrix::single(csr).unwrap();
+    // One more entry inside of a block, outside of its band.
+    let mut triplets: Triplets = Vec::new();
+    for row in 0..n {
+        let (columns, values) = matrix.csr().row(row);
+        triplets.extend(columns.iter().zip(values).map(|(&c, &v)| (row, c as usize, v)));
+    }
+    triplets.extend([(0, 19, -0.05), (19, 0, -0.05)]);
+    let wider = Matrix::single(Csr::from_triplets(n, n, triplets).unwrap()).unwrap();
+
+    let r = noise(n, 6);
+    let mut kept = Manybodies::new(&matrix, &blocks).unwrap();
+    for matrix in [&scaled, &wider, &matrix] {
+        kept.refactor(matrix).unwrap();
+        let mut anew = Manybodies::new(matrix, &blocks).unwrap();
+        let (mut x, mut y) = (vec![0.0; n], vec![0.0; n]);
+        kept.apply(&r, &mut x).unwrap();
+        anew.apply(&r, &mut y).unwrap();
+        for (x, y) in x.iter().zip(&y) {
+            assert!((x - y).abs() <= 1e-4 * y.abs().max(1.0), "{x} {y}");
+        }
+    }
+}
+
+#[test]
+fn a_block_that_is_not_positive_definite_is_shifted_and_named() {
+    // The blocks are indefinite, the whole is not: contacts hold up what a block alone would let fall.
+    for body in [false, true] {
+        let (matrix, blocks) = mixed();
+        let n = matrix.csr().rows();
+        let block = if body { 31 } else { 7 };
+        let row = blocks.rows(block)[5] as usize;
+        let mut triplets: Triplets = Vec::new();
+        for row in 0..n {
+            let (columns, values) = matrix.csr().row(row);
+            triplets.extend(columns.iter().zip(values).map(|(&c, &v)| (row, c as usize, v)));
+        }
+        // x'Ax with −c at (row, row) and a strong tie of that row to a heavy neighbour elsewhere.
+        let diagonal = matrix.csr().get(row, row);
+        triplets.push((row, row, -diagonal - 1e-3));
+        let report_on = |triplets: &Triplets| {
+            let matrix =
+                Matrix::single(Csr::from_triplets(n, n, triplets.clone()).unwrap()).unwrap();
+            let manybodies = Manybodies::new(&matrix, &blocks).unwrap();
+            (matrix, manybodies.fallbacks().to_vec())
+        };
+        let (matrix, fallbacks) = report_on(&triplets);
+        assert_eq!(fallbacks.len(), 1, "{fallbacks:?}");
+        assert_eq!(fallbacks[0].block, block);
+        assert!(fallbacks[0].pivot <= 0.0 && fallbacks[0].shift > 0.0);
+        assert!(blocks.rows(block).contains(&(fallbacks[0].row as u32)));
+        // It is still a positive definite preconditioner.
+        let mut manybodies = Manybodies::new(&matrix, &blocks).unwrap();
+        for seed in 0..4 {
+            let r = noise(n, seed);
+            let mut z = vec![0.0; n];
+            manybodies.apply(&r, &mut z).unwrap();
+            assert!(r.iter().zip(&z).map(|(r, z)| r * z).sum::<f64>() > 0.0);
+        }
+    }
+}
+
+#[test]
+fn cg_converges_although_a_block_had_to_be_shifted() {
+    // Two singular chains, each free to move along itself, tied together by one contact and held at one end: positive
+    // definite as a whole, and singular or worse block by block.
+    let n = 40;
+    let mut triplets: Triplets = Vec::new();
+    for first in [0, n] {
+        for i in first..first + n - 1 {
+            triplets.extend([(i, i, 1.0), (i + 1, i + 1, 1.0), (i, i + 1, -1.0), (i + 1, i, -1.0)]);
+        }
+    }
+    triplets.push((0, 0, 1.0));
+    // A contact whose own part is in the off-diagonal and only half of it in the second block's diagonal.
+    triplets.extend([(n - 1, n - 1, 4.0), (n, n, 0.25), (n - 1, n, -1.0), (n, n - 1, -1.0)]);
+    triplets.push((2 * n - 1, 2 * n - 1, -0.002));
+    let csr = Csr::from_triplets(2 * n, 2 * n, triplets).unwrap();
+    let b = noise(2 * n, 9);
+    let wanted = dense_solve(&csr, &b);
+    let matrix = Matrix::single(csr).unwrap();
+    // The second block is cut so that one of its parts is not positive definite.
+    let blocks = Blocks::ranges(&[0..n, n..n + 20, n + 20..2 * n]);
+    let mut x = vec![0.0; 2 * n];
+    let report = manybodies_solve(&matrix, &blocks, &b, &mut x, &Stop::relative(1e-11)).unwrap();
+    let definite = wanted.iter().zip(&b).map(|(x, b)| x * b).sum::<f64>() > 0.0;
+    if report.converged() {
+        for (x, wanted) in x.iter().zip(&wanted) {
+            assert!((x - wanted).abs() < 1e-6 * (1.0 + wanted.abs()), "{x} {wanted}");
+        }
+    }
+    assert!(report.converged() || !definite, "{report}");
+}
+
+#[test]
+fn rows_without_a_block_and_empty_blocks_are_fine() {
+    let csr = laplacian(3);
+    let matrix = Matrix::single(csr).unwrap();
+    let b = noise(27, 1);
+    for blocks in [
+        Blocks::default(),
+        Blocks::ranges(&[]),
+        Blocks::ranges(&[3..9, 5..5, 20..27]),
+        Blocks::lists([vec![26, 0, 13], vec![]]),
+    ] {
+        let mut x = vec![0.0; 27];
+        let report = manybodies_solve(&matrix, &blocks, &b, &mut x, &Stop::default()).unwrap();
+        assert!(report.converged(), "{report}");
+    }
+    let empty = Matrix::single(Csr::from_triplets(0, 0, []).unwrap()).unwrap();
+    let report =
+        manybodies_solve(&empty, &Blocks::default(), &[], &mut [], &Stop::default()).unwrap();
+    assert!(report.converged());
+}
+
+#[test]
+fn rows_that_do_not_exist_or_come_twice_are_refused() {
+    let matrix = Matrix::single(laplacian(2)).unwrap();
+    for (blocks, said) in [
+        (Blocks::ranges(&[0..4, 4..9]), "a row of block 1 is 8"),
+        (Blocks::ranges(&[0..4, 3..8]), "a row of block 1 is 3"),
+    ] {
+        let error = Manybodies::new(&matrix, &blocks).unwrap_err();
+        assert!(matches!(error, SolveError::BadValue { .. }));
+        assert!(error.to_string().contains(said), "{error}");
+    }
+}
