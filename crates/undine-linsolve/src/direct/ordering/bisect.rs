@@ -1,25 +1,13 @@
-//! Small vertex separators of graphs: by coordinates, or by coarsening, cutting and refining (Karypis & Kumar 1998).
+//! Small vertex separators of graphs: flat cuts through given coordinates, or through some that distances make.
 
 use super::graph::Graph;
-use super::refine::{Parts, SEPARATOR};
-
-/// Coarsening ends at this many vertices.
-const COARSEST: usize = 120;
-
-/// Coarsening ends when a level keeps more than this share of its vertices.
-const STALLED: f64 = 0.92;
-
-/// Cuts of the coarsest graph that are tried.
-const TRIES: usize = 8;
-
-/// Passes of refinement on coarse graphs, and on the one that was given.
-const PASSES: usize = 6;
-
-/// Neighbours per vertex from which on a graph is not like a grid with edges along its axes.
-const DENSE: usize = 10;
+use super::refine::Parts;
 
 /// Far-off vertices whose distances are looked at.
-const LANDMARKS: usize = 5;
+const LANDMARKS: usize = 8;
+
+/// Those of them whose own levels are tried as cuts.
+const LEVELS: usize = 4;
 
 /// Directions of planes that are tried: on grids those along diagonals often cut fewer unknowns for the size of the parts.
 const DIRECTIONS: [[f32; 3]; 13] = [
@@ -40,29 +28,14 @@ const DIRECTIONS: [[f32; 3]; 13] = [
 
 /// Cuts a connected graph in two by a plane through the median of its vertices' coordinates.
 pub(super) fn by_coordinates(graph: &Graph, points: &[[f32; 3]]) -> Parts {
-    let along = DIRECTIONS.iter().map(|direction| -> Vec<f32> {
-        let along = |p: &[f32; 3]| p[0] * direction[0] + p[1] * direction[1] + p[2] * direction[2];
-        points.iter().map(along).collect()
-    });
-    best_median(graph, along)
+    best_median(graph, planes(points))
 }
 
-/// Cuts a connected graph in two.
-pub(super) fn by_graph(graph: &Graph) -> Parts {
-    let quick = by_distances(graph);
-    // Where diagonals are edges too, distances have corners and cuts along them are ragged.
-    if graph.neighbours.len() < DENSE * graph.len() {
-        return quick;
-    }
-    let thorough = by_levels(graph);
-    if thorough.cost() < quick.cost() { thorough } else { quick }
-}
-
-/// Cuts a connected graph in two where the distance from a far-off vertex, or the difference between the distances from two
-/// of them, has its median: what planes are to points.
-fn by_distances(graph: &Graph) -> Parts {
+/// Cuts a connected graph in two where the distance from a far-off vertex has its median, or by a plane through coordinates
+/// that are made of such distances (Harel & Koren 2002): what they spread along most.
+pub(super) fn by_distances(graph: &Graph) -> Parts {
     let mut nearest = distances(graph, 0);
-    let mut landmarks: Vec<Vec<u32>> = Vec::new();
+    let mut landmarks: Vec<Vec<f32>> = Vec::new();
     for n in 0..LANDMARKS {
         let far = (0..graph.len()).rev().max_by_key(|&vertex| nearest[vertex]).unwrap_or(0);
         let from = distances(graph, far);
@@ -70,18 +43,64 @@ fn by_distances(graph: &Graph) -> Parts {
             // The first one only served to find a far end.
             *nearest = if n == 0 { from } else { (*nearest).min(from) };
         }
-        landmarks.push(from);
+        landmarks.push(from.into_iter().map(|distance| distance as f32).collect());
     }
-    let one = (0..LANDMARKS).map(|n| (n, n));
-    let two = (0..LANDMARKS).flat_map(|a| (0..a).map(move |b| (a, b)));
-    let along = one.chain(two).map(|(a, b)| -> Vec<f32> {
-        let (from_a, from_b) = (&landmarks[a], &landmarks[b]);
-        if a == b {
-            return from_a.iter().map(|&a| a as f32).collect();
+    let points = principal_axes(&landmarks);
+    best_median(graph, landmarks.into_iter().take(LEVELS).chain(planes(&points)))
+}
+
+/// The coordinate of each point along each of the directions.
+fn planes(points: &[[f32; 3]]) -> impl Iterator<Item = Vec<f32>> {
+    DIRECTIONS.iter().map(|direction| {
+        let along = |p: &[f32; 3]| p[0] * direction[0] + p[1] * direction[1] + p[2] * direction[2];
+        points.iter().map(along).collect()
+    })
+}
+
+/// The three directions along which lists of numbers spread the most: a point per entry of the lists.
+fn principal_axes(lists: &[Vec<f32>]) -> Vec<[f32; 3]> {
+    let count = lists[0].len();
+    let means: Vec<f64> = lists
+        .iter()
+        .map(|list| list.iter().map(|&x| f64::from(x)).sum::<f64>() / count as f64)
+        .collect();
+    let covariance = |a: usize, b: usize| -> f64 {
+        let terms = lists[a].iter().zip(&lists[b]);
+        terms.map(|(&x, &y)| (f64::from(x) - means[a]) * (f64::from(y) - means[b])).sum()
+    };
+    let mut spread = [[0.0; LANDMARKS]; LANDMARKS];
+    for a in 0..LANDMARKS {
+        for b in 0..=a {
+            spread[a][b] = covariance(a, b);
+            spread[b][a] = spread[a][b];
         }
-        from_a.iter().zip(from_b).map(|(&a, &b)| a as f32 - b as f32).collect()
-    });
-    best_median(graph, along)
+    }
+    let mut points = vec![[0.0; 3]; count];
+    for axis in 0..3 {
+        // Power iteration, then what was found is taken out.
+        let mut v: [f64; LANDMARKS] = std::array::from_fn(|n| 1.0 + 0.3 * ((n * n) % 7) as f64);
+        let mut size = 0.0;
+        for _ in 0..40 {
+            let next: [f64; LANDMARKS] =
+                std::array::from_fn(|a| spread[a].iter().zip(&v).map(|(s, v)| s * v).sum());
+            size = next.iter().map(|x| x * x).sum::<f64>().sqrt();
+            if size == 0.0 {
+                break;
+            }
+            v = next.map(|x| x / size);
+        }
+        for a in 0..LANDMARKS {
+            for b in 0..LANDMARKS {
+                spread[a][b] -= size * v[a] * v[b];
+            }
+        }
+        for (list, (&mean, &v)) in lists.iter().zip(means.iter().zip(&v)) {
+            for (point, &x) in points.iter_mut().zip(list) {
+                point[axis] += ((f64::from(x) - mean) * v) as f32;
+            }
+        }
+    }
+    points
 }
 
 /// The best cut by the median of any of several numbers per vertex.
@@ -116,167 +135,4 @@ fn distances(graph: &Graph, from: usize) -> Vec<u32> {
         }
     }
     distances
-}
-
-/// Cuts a connected graph in two by merging neighbours until it is small, cutting that, and refining on the way back.
-fn by_levels(graph: &Graph) -> Parts {
-    let mut levels: Vec<Level> = Vec::new();
-    loop {
-        let (fine, edges) = match levels.last() {
-            Some(level) => (&level.graph, Some(&level.edges[..])),
-            None => (graph, None),
-        };
-        if fine.len() <= COARSEST {
-            break;
-        }
-        let level = Level::coarser(fine, edges);
-        if level.graph.len() as f64 > STALLED * fine.len() as f64 {
-            break;
-        }
-        levels.push(level);
-    }
-    let mut parts = first_cut(levels.last().map_or(graph, |level| &level.graph));
-    for n in (0..levels.len()).rev() {
-        let fine = if n == 0 { graph } else { &levels[n - 1].graph };
-        let side = levels[n].coarse_of.iter().map(|&coarse| parts.side[coarse as usize]).collect();
-        parts = Parts::of(fine, side);
-        parts.refine(fine, PASSES);
-    }
-    parts
-}
-
-/// The best of several cuts, each grown from another vertex until it has half of the unknowns.
-fn first_cut(graph: &Graph) -> Parts {
-    let half = graph.weight() / 2;
-    let mut best: Option<Parts> = None;
-    let mut seed = 0;
-    for n in 0..TRIES {
-        let order = breadth_first(graph, seed);
-        let mut side = vec![1; graph.len()];
-        let mut grown = 0;
-        for &vertex in &order {
-            if grown >= half {
-                break;
-            }
-            side[vertex as usize] = 0;
-            grown += u64::from(graph.weights[vertex as usize]);
-        }
-        let mut parts = Parts::from_sides(graph, side);
-        parts.refine(graph, PASSES);
-        if best.as_ref().is_none_or(|best| parts.cost() < best.cost()) {
-            best = Some(parts);
-        }
-        // From the far end of this cut the first times, then from places all over.
-        seed = match n {
-            0 | 1 => order.last().map_or(0, |&vertex| vertex as usize),
-            _ => graph.len() * (n - 1) / TRIES,
-        };
-    }
-    best.unwrap_or_else(|| Parts::of(graph, vec![SEPARATOR; graph.len()]))
-}
-
-/// All vertices, those near the seed first.
-fn breadth_first(graph: &Graph, seed: usize) -> Vec<u32> {
-    let mut order = Vec::with_capacity(graph.len());
-    let mut seen = vec![false; graph.len()];
-    // A coarse graph may fall apart where the fine one's edges were all inside of its vertices.
-    for start in std::iter::once(seed).chain(0..graph.len()) {
-        if seen[start] {
-            continue;
-        }
-        seen[start] = true;
-        let mut next = order.len();
-        order.push(start as u32);
-        while next < order.len() {
-            for &other in graph.neighbours(order[next] as usize) {
-                if !seen[other as usize] {
-                    seen[other as usize] = true;
-                    order.push(other);
-                }
-            }
-            next += 1;
-        }
-    }
-    order
-}
-
-/// A graph of about half the vertices of a finer one.
-struct Level {
-    graph: Graph,
-    /// How many edges of the given graph each edge stands for.
-    edges: Vec<u32>,
-    /// The coarse vertex of each fine one.
-    coarse_of: Vec<u32>,
-}
-
-impl Level {
-    /// Merges pairs of neighbours, those first that the heaviest edges join.
-    fn coarser(fine: &Graph, edges: Option<&[u32]>) -> Self {
-        let n = fine.len();
-        let edge = |at: usize| edges.map_or(1, |edges| edges[at]);
-        let range = |vertex: usize| fine.starts[vertex] as usize..fine.starts[vertex + 1] as usize;
-        // Few neighbours first, so that no vertex is left alone; scattered among equals, so that pairs do not line up.
-        let scatter = |vertex: u32| vertex.wrapping_mul(0x9e37_79b1).rotate_right(7);
-        let mut order: Vec<u32> = (0..n as u32).collect();
-        order.sort_unstable_by_key(|&vertex| {
-            (range(vertex as usize).len().min(64), scatter(vertex), vertex)
-        });
-        // Vertices far above the average stay as they are: a star's centre would swallow the graph.
-        let heavy = 3 * (fine.weight() / n as u64 + 1);
-        let mut coarse_of = vec![u32::MAX; n];
-        let mut leaders = Vec::with_capacity(n / 2 + 1);
-        for &vertex in &order {
-            let v = vertex as usize;
-            if coarse_of[v] != u32::MAX {
-                continue;
-            }
-            let weight = u64::from(fine.weights[v]);
-            let partner = range(v)
-                .filter(|&at| {
-                    let other = fine.neighbours[at] as usize;
-                    coarse_of[other] == u32::MAX && weight + u64::from(fine.weights[other]) <= heavy
-                })
-                .max_by_key(|&at| {
-                    let other = fine.neighbours[at];
-                    (edge(at), u32::MAX - fine.weights[other as usize], scatter(other))
-                })
-                .map(|at| fine.neighbours[at]);
-            coarse_of[v] = leaders.len() as u32;
-            if let Some(partner) = partner {
-                coarse_of[partner as usize] = leaders.len() as u32;
-            }
-            leaders.push((vertex, partner));
-        }
-
-        let mut starts = Vec::with_capacity(leaders.len() + 1);
-        starts.push(0);
-        let mut neighbours: Vec<u32> = Vec::with_capacity(fine.neighbours.len());
-        let mut joined: Vec<u32> = Vec::with_capacity(fine.neighbours.len());
-        let mut weights = Vec::with_capacity(leaders.len());
-        let mut place = vec![usize::MAX; leaders.len()];
-        for (coarse, &(vertex, partner)) in leaders.iter().enumerate() {
-            let first = neighbours.len();
-            let mut weight = 0;
-            for member in std::iter::once(vertex).chain(partner) {
-                weight += fine.weights[member as usize];
-                for at in range(member as usize) {
-                    let other = coarse_of[fine.neighbours[at] as usize];
-                    if other as usize == coarse {
-                        continue;
-                    }
-                    let known = place[other as usize];
-                    if known != usize::MAX && known >= first {
-                        joined[known] += edge(at);
-                    } else {
-                        place[other as usize] = neighbours.len();
-                        neighbours.push(other);
-                        joined.push(edge(at));
-                    }
-                }
-            }
-            weights.push(weight);
-            starts.push(neighbours.len() as u32);
-        }
-        Self { graph: Graph { starts, neighbours, weights }, edges: joined, coarse_of }
-    }
 }

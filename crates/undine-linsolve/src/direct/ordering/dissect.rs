@@ -72,7 +72,7 @@ fn dissect(part: Part, out: &mut [u32]) -> Result<()> {
     }
     let cut = match &part.points {
         Some(points) => bisect::by_coordinates(&part.graph, points),
-        None => bisect::by_graph(&part.graph),
+        None => bisect::by_distances(&part.graph),
     };
     let mut lists: [Vec<u32>; 3] = Default::default();
     for (vertex, &side) in cut.side.iter().enumerate() {

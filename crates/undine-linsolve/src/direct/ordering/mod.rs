@@ -18,8 +18,8 @@ pub(super) use graph::Graph;
 /// Below this many vertices the automatic choice is minimum degree, without a look at others.
 const SMALL: usize = 400;
 
-/// Minimum degree that fills in so little needs no rival [multiplications per unknown].
-const CHEAP: f64 = 2000.0;
+/// Nested dissection that makes more work than this per unknown [multiplications] needs no comparison.
+const VOLUME: f64 = 5e4;
 
 /// How the unknowns are ordered before a factorisation.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -84,24 +84,22 @@ impl Ordering {
 /// Minimum degree or nested dissection, whichever makes less work.
 fn automatic(graph: &Graph) -> Result<(Vec<u32>, &'static str)> {
     let (compressed, group) = graph.compressed();
-    let (degree, dissection) = rayon::join(
-        || minimum_degree(&compressed).map(|order| expand(&order, &group)),
-        || match compressed.len() <= SMALL {
-            true => Ok(None),
-            false => dissect::order(&compressed, None).map(|order| Some(expand(&order, &group))),
-        },
-    );
-    let (degree, dissection) = (degree?, dissection?);
-    let Some(dissection) = dissection else { return Ok((degree, "minimum degree")) };
+    let degree = || minimum_degree(&compressed).map(|order| expand(&order, &group));
+    if compressed.len() <= SMALL {
+        return Ok((degree()?, "minimum degree"));
+    }
     let work = |order: &[u32]| Tree::new(graph, order).work();
-    let (by_degree, by_dissection) = rayon::join(|| work(&degree), || work(&dissection));
+    let dissection = expand(&dissect::order(&compressed, None)?, &group);
+    let by_dissection = work(&dissection);
+    // Volumes fill in so much that minimum degree has no chance.
+    if by_dissection > VOLUME * graph.len() as f64 {
+        return Ok((dissection, "nested dissection"));
+    }
+    let degree = degree()?;
     // The trees of nested dissection are broad, which is worth a little more work on several threads.
-    if by_degree < CHEAP * graph.len() as f64 && by_degree < by_dissection
-        || by_degree < 0.9 * by_dissection
-    {
-        Ok((degree, "minimum degree"))
-    } else {
-        Ok((dissection, "nested dissection"))
+    match work(&degree) < 0.9 * by_dissection {
+        true => Ok((degree, "minimum degree")),
+        false => Ok((dissection, "nested dissection")),
     }
 }
 
