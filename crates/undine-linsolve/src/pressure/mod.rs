@@ -19,4 +19,4 @@ pub use csr::PressureMatrix;
 pub use half::{place, voxel};
 pub use input::{InverseDensity, Open, PressureInput, Surface};
 pub use multigrid::Multigrid;
-pub use system::PressureSystem;
+pub use system::{PressureSystem, Term};

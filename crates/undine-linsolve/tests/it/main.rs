@@ -17,4 +17,5 @@ mod direct;
 mod krylov;
 mod manybodies;
 mod systems;
+mod tank;
 mod threads;

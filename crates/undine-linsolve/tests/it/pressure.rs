@@ -1,116 +1,11 @@
 //! Pressure systems against matrices and direct knowledge.
 
 use crate::systems::noise;
-use undine_core::glam::DVec3;
-use undine_core::volume::{MacHandle, MaskHandle, Resolution, VoxelShape};
-use undine_core::{Bucket, BucketSet, ChannelSpec, DiscreteVolume, Frame, GridDomain, Handle};
-use undine_linsolve::pressure::{
-    InverseDensity, Open, PressureInput, PressureMatrix, PressureSystem, Surface, place, voxel,
-};
-use undine_linsolve::{Operator, Preconditioner, Stop};
-
-/// A box of Buckets with everything that a pressure system can be made of.
-struct Tank {
-    domain: GridDomain,
-    volume: DiscreteVolume,
-    liquid: MaskHandle,
-    distance: Handle<f32>,
-    diagonal: Handle<f32>,
-    open: MacHandle,
-    inverse_density: MacHandle,
-}
-
-impl Tank {
-    /// `buckets` along each axis from `low`; liquid where `distance` at a cell's centre, in cells, is negative.
-    fn new(low: i32, buckets: i32, distance: impl Fn(DVec3) -> f64) -> Self {
-        let mut domain = GridDomain::new("tank", Frame::new(DVec3::ZERO, 8.0).unwrap());
-        let all = (0..buckets.pow(3)).map(|n| {
-            let (x, y, z) = (n / buckets / buckets, n / buckets % buckets, n % buckets);
-            Bucket::new(low + x, low + y, low + z)
-        });
-        domain.set_buckets(&BucketSet::from_buckets(all).unwrap()).unwrap();
-        let mut volume = DiscreteVolume::new("tank", &domain);
-        let liquid = volume.add_mask("liquid", Resolution::R8).unwrap();
-        let cells = VoxelShape::CELLS;
-        let phi = volume.add_channel(&ChannelSpec::new("distance", 1.0_f32), cells).unwrap();
-        let diagonal = volume.add_channel(&ChannelSpec::new("diagonal", 0.0_f32), cells).unwrap();
-        let open = volume.add_mac("open", "", Resolution::R8).unwrap();
-        let inverse_density = volume.add_mac("inverse-density", "m3/kg", Resolution::R8).unwrap();
-        let tank = Self { domain, volume, liquid, distance: phi, diagonal, open, inverse_density };
-        tank.fill(|at, voxel, slot| {
-            let value = distance(at);
-            tank.volume.column_mut(phi).unwrap().chunk_mut(slot)[voxel] = value as f32;
-            if value < 0.0 {
-                let mut words = tank.volume.column_mut(liquid.words).unwrap();
-                words.chunk_mut(slot)[voxel >> 6] |= 1 << (voxel & 63);
-            }
-        });
-        tank
-    }
-
-    /// Calls `work` with each cell's centre, voxel and slot.
-    fn fill(&self, work: impl Fn(DVec3, usize, u32)) {
-        let topology = self.volume.topology();
-        for slot in topology.level(0) {
-            let corner = (topology.bucket(slot).coord * 8).as_dvec3();
-            for voxel in 0..512 {
-                let cell =
-                    DVec3::new((voxel >> 6) as f64, (voxel >> 3 & 7) as f64, (voxel & 7) as f64);
-                work(corner + cell + 0.5, voxel, slot);
-            }
-        }
-    }
-
-    /// Sets a MAC channel by axis and face centre.
-    fn fill_mac(&self, mac: MacHandle, value: impl Fn(usize, DVec3) -> f64) {
-        for axis in 0..3 {
-            let to_face = -0.5 * DVec3::AXES[axis];
-            self.fill(|at, voxel, slot| {
-                let mut column = self.volume.column_mut(mac.faces[axis]).unwrap();
-                column.chunk_mut(slot)[voxel] = value(axis, at + to_face) as f32;
-            });
-        }
-    }
-
-    fn plain(&self) -> PressureInput<'_> {
-        PressureInput::from_mask(&self.volume, self.liquid)
-    }
-
-    /// Fractional faces, ghost fluid, a thousandfold jump of density, and some terms on the diagonal.
-    fn cut(&self) -> PressureInput<'_> {
-        self.fill_mac(self.open, |axis, at| {
-            if at[axis] == 0.0 {
-                return 0.0;
-            }
-            (0.5 + 0.3 * (at.x + 0.7 * at.y - 2.0 * at.z + 3.0)).clamp(0.0, 1.0)
-        });
-        self.fill_mac(self.inverse_density, |_, at| {
-            if (at - DVec3::new(9.0, 8.0, 5.0)).length() < 4.0 { 1000.0 } else { 1.0 }
-        });
-        self.fill(|at, voxel, slot| {
-            let value = if at.x > 12.0 { 0.25 } else { 0.0 };
-            self.volume.column_mut(self.diagonal).unwrap().chunk_mut(slot)[voxel] = value;
-        });
-        PressureInput {
-            open: Open::Channel(self.open),
-            inverse_density: InverseDensity::Channel(self.inverse_density),
-            surface: Surface::Distance { distance: self.distance, smallest: 0.01 },
-            diagonal: Some(self.diagonal),
-            scale: 0.125,
-            ..self.plain()
-        }
-    }
-}
-
-/// A wavy surface at about half of `size`, and a drop above it.
-fn waves(size: f64) -> impl Fn(DVec3) -> f64 {
-    move |at| {
-        let at = at / size;
-        let height = 0.5 + 0.1 * (7.0 * at.x).sin() * (5.0 * at.y).cos();
-        let drop = (at - DVec3::new(0.3, 0.4, 0.85)).length() - 0.1;
-        size * (at.z - height).min(drop)
-    }
-}
+use crate::tank::{Tank, in_rooms, waves};
+use undine_core::volume::VoxelShape;
+use undine_core::{Bucket, ChannelSpec};
+use undine_linsolve::pressure::{PressureMatrix, PressureSystem, Term, place, voxel};
+use undine_linsolve::{Operator, Preconditioner, Result, Stop};
 
 /// A vector over the rows of a system that is zero where there are no equations.
 fn some_vector(system: &PressureSystem, matrix: &PressureMatrix, seed: u64) -> Vec<f64> {
@@ -289,30 +184,8 @@ fn bad_channels_are_refused_by_face_and_cell() {
 
 #[test]
 fn closed_regions_are_found_and_solved_without_their_constant() {
-    // Three full boxes, two of them joined by a corridor, and a lake under air.
-    let inside = |at: DVec3, low: [f64; 3], high: [f64; 3]| {
-        at.cmpgt(DVec3::from_array(low)).all() && at.cmplt(DVec3::from_array(high)).all()
-    };
-    let room = move |at: DVec3| {
-        let joined = inside(at, [1.0, 1.0, 1.0], [9.0, 7.0, 9.0])
-            || inside(at, [9.0, 3.0, 3.0], [14.0, 5.0, 5.0])
-            || inside(at, [14.0, 1.0, 1.0], [20.0, 9.0, 8.0]);
-        let alone = inside(at, [1.0, 12.0, 1.0], [9.0, 18.0, 21.0]);
-        let lake = inside(at, [12.0, 12.0, 1.0], [22.0, 22.0, 10.0]);
-        (joined, alone, lake)
-    };
-    let tank = Tank::new(0, 3, |at| match room(at) {
-        (false, false, false) => 1.0,
-        _ => -1.0,
-    });
-    // Faces are open within a room, and above the lake.
-    tank.fill_mac(tank.open, |axis, at| {
-        let half = 0.5 * DVec3::AXES[axis];
-        let (below, above) = (room(at - half), room(at + half));
-        let same = (below.0 && above.0) || (below.1 && above.1) || (below.2 && above.2);
-        f64::from(same || (axis == 2 && below.2))
-    });
-    let input = PressureInput { open: Open::Channel(tank.open), ..tank.plain() };
+    let tank = Tank::new(0, 3, in_rooms);
+    let input = tank.close_rooms();
     let system = PressureSystem::new(&tank.domain, &input).unwrap();
     assert_eq!(system.closed_regions(), 2);
     assert!(system.is_singular());
@@ -332,4 +205,37 @@ fn closed_regions_are_found_and_solved_without_their_constant() {
     assert!(taken > 1e-4);
     system.project(&mut left).unwrap();
     assert!(left.iter().all(|left| left.abs() < 1e-6));
+}
+
+/// u·uᵀ.
+struct RankOne(Vec<f64>);
+
+impl Term for RankOne {
+    fn add(&self, x: &[f64], y: &mut [f64]) -> Result<()> {
+        let dot: f64 = self.0.iter().zip(x).map(|(u, x)| u * x).sum();
+        y.iter_mut().zip(&self.0).for_each(|(y, u)| *y += dot * u);
+        Ok(())
+    }
+
+    fn bytes(&self) -> u64 {
+        8 * self.0.len() as u64
+    }
+}
+
+#[test]
+fn a_term_is_a_part_of_the_operator() {
+    let tank = Tank::new(0, 2, waves(16.0));
+    let mut system = PressureSystem::new(&tank.domain, &tank.plain()).unwrap();
+    let matrix = system.to_csr().unwrap();
+    let (u, mut x) = (some_vector(&system, &matrix, 6), some_vector(&system, &matrix, 7));
+    let (mut plain, mut y) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+    let before = system.apply_dot(&mut x, &mut plain).unwrap();
+    system.add_term(Box::new(RankOne(u.clone())));
+    let after = system.apply_dot(&mut x, &mut y).unwrap();
+    let dot: f64 = u.iter().zip(&x).map(|(u, x)| u * x).sum();
+    assert!((after - before - dot * dot).abs() < 1e-9 * after);
+    assert!(y.iter().zip(&plain).zip(&u).all(|((y, plain), u)| (y - plain - dot * u).abs() < 1e-9));
+    let mut found = vec![0.0; x.len()];
+    let report = system.solve(&y, &mut found, &Stop::relative(1e-12)).unwrap();
+    assert!(report.converged() && largest_difference(&found, &x) < 1e-8, "{report}");
 }

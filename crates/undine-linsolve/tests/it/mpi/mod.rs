@@ -4,6 +4,7 @@
 //! line to [`SCENARIOS`], and beside it write a `#[test]` that calls [`passes`] with its name.
 
 mod amg;
+mod pressure;
 mod rows;
 
 use std::{error::Error, process::ExitCode, sync::Arc};
@@ -13,8 +14,12 @@ use undine_core::process::{Processes, launch};
 type Scenario = fn(&Arc<dyn Processes>) -> Result<(), Box<dyn Error>>;
 
 /// All scenarios, by name.
-const SCENARIOS: &[(&str, Scenario)] =
-    &[("amg", amg::amg), ("amg elasticity", amg::elastic), ("rows", rows::rows)];
+const SCENARIOS: &[(&str, Scenario)] = &[
+    ("amg", amg::amg),
+    ("amg elasticity", amg::elastic),
+    ("pressure", pressure::pressure),
+    ("rows", rows::rows),
+];
 
 /// The way into a scenario under `mpirun`; without it, a test that does nothing.
 #[test]
