@@ -60,7 +60,7 @@ fn run(context: &Context) -> Result<Outcome> {
         |x| {
             x.fill(0.0);
             let pressure = PressureSystem::new(&tank.domain, &cut)?;
-            converged(pressure.solve(&b, x, &stop)?)?;
+            let _ = converged(pressure.solve(&b, x, &stop)?)?;
             Ok(())
         },
         |x, hash| hash.write(x),
@@ -71,7 +71,7 @@ fn run(context: &Context) -> Result<Outcome> {
         |x| {
             x.fill(0.0);
             let mut amg = Amg::new(&matrix.matrix, &Settings::default())?;
-            converged(cg(&matrix.matrix, &mut amg, &rows, x, &stop)?)?;
+            let _ = converged(cg(&matrix.matrix, &mut amg, &rows, x, &stop)?)?;
             Ok(())
         },
         |x, hash| hash.write(x),

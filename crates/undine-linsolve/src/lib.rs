@@ -9,6 +9,7 @@
 //! on any number of threads.
 
 pub mod amg;
+pub mod choose;
 mod colours;
 pub mod direct;
 pub mod error;
