@@ -33,7 +33,7 @@ const SMALL: u64 = 3000;
 const DOMINANT: f64 = 0.6;
 
 /// Objects are loosely tied if at most this share of the entries lies between them.
-const LOOSE: f64 = 0.25;
+const LOOSE: f64 = 0.5;
 
 /// Mirrored entries may differ by this share of the larger.
 const SYMMETRY: f64 = 1e-10;
