@@ -160,8 +160,7 @@ fn joined(
     rows.refresh(&mut names)?;
     let mut pairs = Vec::new();
     for (bucket, piece) in pieces.iter().enumerate() {
-        for side in 0..6 {
-            let next = sides[bucket][side];
+        for (side, &next) in sides[bucket].iter().enumerate() {
             if next == NONE || (next as usize) < pieces.len() {
                 continue;
             }
