@@ -8,6 +8,9 @@ use crate::error::{Result, SolveError};
 use crate::matrix::Csr;
 use std::sync::Arc;
 
+/// A pivot below this share of its diagonal entry is what rounding leaves of zero.
+const ROUNDING: f64 = 1e-14;
+
 /// L·Lᵀ = P·A·Pᵀ.
 #[derive(Debug, Clone)]
 pub(super) struct Cholesky<T> {
@@ -115,12 +118,29 @@ pub(crate) struct Factored(Cholesky<f64>);
 impl Factored {
     /// Factors a matrix that has the pattern.
     pub fn new(pattern: &Pattern, matrix: &Csr<f64>) -> Result<Self> {
-        Cholesky::with_symbolic(pattern.0.clone(), matrix, "a block").map(Self)
+        let factor = Cholesky::with_symbolic(pattern.0.clone(), matrix, "a block")?;
+        let factored = Self(factor);
+        factored.check(matrix)?;
+        Ok(factored)
     }
 
     /// Factors another one.
     pub fn refactor(&mut self, matrix: &Csr<f64>) -> Result<()> {
-        self.0.refactor(matrix, "a block")
+        self.0.refactor(matrix, "a block")?;
+        self.check(matrix)
+    }
+
+    /// Refuses a pivot that is positive by rounding alone.
+    fn check(&self, matrix: &Csr<f64>) -> Result<()> {
+        match self.0.weakest(matrix) {
+            Some((row, share)) if share <= ROUNDING => Err(SolveError::BadPivot {
+                what: "a block".into(),
+                row,
+                pivot: share * matrix.get(row, row),
+                wanted: "positive",
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// x = A⁻¹·b.

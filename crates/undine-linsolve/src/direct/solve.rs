@@ -16,15 +16,21 @@ const SHIFT: f64 = 1e-8;
 /// Solves A·x = b by factoring A: Cholesky if it is symmetric with a positive diagonal; if that meets a bad pivot, LDLᵀ; and LU
 /// at last. A semi-definite matrix is shifted and corrected by a few steps of CG.
 ///
-/// The report's notes say what was tried. A system over several processes is not solved by this.
+/// The report's notes say what was tried. Over several processes each gathers the whole system and solves it: this is the way
+/// out, and small enough systems are all that it is for. Collective.
 pub fn solve_direct(matrix: &Matrix, b: &[f64], x: &mut [f64]) -> Result<Report> {
-    matrix.rows().check("the right-hand side", b)?;
-    if !matrix.rows().is_single() {
-        return Err(SolveError::BadValue {
-            what: "the number of processes of a direct solve".into(),
-            found: matrix.rows().processes().count().to_string(),
-            wanted: "1",
-        });
+    let rows = matrix.rows();
+    let checked = rows.check("the right-hand side", b).and_then(|()| rows.check("the unknowns", x));
+    rows.all_agree(checked)?;
+    if !rows.is_single() {
+        let whole = Matrix::single(gather(matrix)?)?;
+        let whole_b = rows.processes().all_gather_values(b)?.concat();
+        let mut whole_x = vec![0.0; whole_b.len()];
+        let mut report = solve_direct(&whole, &whole_b, &mut whole_x)?;
+        let first = rows.first() as usize;
+        x.copy_from_slice(&whole_x[first..first + rows.local()]);
+        report.notes.push("gathered and solved by every process".into());
+        return Ok(report);
     }
     let csr = matrix.csr();
     let mut notes = Vec::new();
@@ -45,6 +51,22 @@ pub fn solve_direct(matrix: &Matrix, b: &[f64], x: &mut [f64]) -> Result<Report>
     let mut report = direct.solve(b, x)?;
     report.notes.splice(0..0, notes);
     Ok(report)
+}
+
+/// The rows of all processes. Collective.
+fn gather(matrix: &Matrix) -> Result<Csr<f64>> {
+    let (rows, csr) = (matrix.rows(), matrix.csr());
+    let numbers = rows.numbers()?;
+    let lengths: Vec<u32> = (0..csr.rows()).map(|row| csr.range(row).len() as u32).collect();
+    let columns: Vec<u64> = csr.indices().iter().map(|&column| numbers[column as usize]).collect();
+    let processes = rows.processes();
+    let lengths = processes.all_gather_values(&lengths)?.concat();
+    let columns = processes.all_gather_values(&columns)?.concat();
+    let values = processes.all_gather_values(csr.values())?.concat();
+    let row_of = lengths.iter().enumerate().flat_map(|(row, &n)| (0..n).map(move |_| row));
+    let triplets = row_of.zip(columns).zip(values);
+    let total = rows.total() as usize;
+    Csr::from_triplets(total, total, triplets.map(|((row, column), v)| (row, column as usize, v)))
 }
 
 enum Attempt {

@@ -7,6 +7,9 @@ use multiversion::multiversion;
 /// Matrices that are worked on side by side.
 pub(super) const LANES: usize = 8;
 
+/// A pivot below this share of its diagonal entry counts as zero.
+const ROUNDING: f64 = 1e-14;
+
 /// The same entry of each matrix.
 pub(super) type Lane<T> = [T; LANES];
 
@@ -31,7 +34,7 @@ impl Shape {
     }
 }
 
-/// A pivot that is not positive: lane, row, value.
+/// A pivot that is not positive, but for rounding: lane, row, value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pivot {
     pub lane: usize,
@@ -74,14 +77,16 @@ fn factor_rows(shape: Shape, values: &mut [Lane<f64>]) -> Option<(usize, usize, 
             }
             own[k] = sum;
         }
-        let mut pivot = own[width];
+        let diagonal = own[width];
+        let mut pivot = diagonal;
         for entry in &own[first..width] {
             for lane in 0..LANES {
                 pivot[lane] -= entry[lane] * entry[lane];
             }
         }
         for lane in 0..LANES {
-            if !(pivot[lane] > 0.0 && pivot[lane].is_finite()) {
+            // What rounding alone leaves of a diagonal entry is no pivot.
+            if !(pivot[lane] > ROUNDING * diagonal[lane].abs() && pivot[lane].is_finite()) {
                 return Some((lane, row, pivot[lane]));
             }
         }

@@ -36,6 +36,9 @@ const PADDING: f64 = 0.25;
 const SHIFTS: [f64; 5] = [1e-8, 1e-6, 1e-4, 1e-2, 1.001];
 
 /// A block that was not positive definite, and what was done about it.
+///
+/// Every block of a positive definite matrix is positive definite. So the whole is either semi-definite, as a body that floats
+/// freely, and CG converges with the shift; or it is indefinite, and CG will say so.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fallback {
     /// The block, by its number.

@@ -1,6 +1,8 @@
 //! Direct solves against dense ones, orders of elimination, and what happens to matrices that cannot be factored.
 
+use crate::lcp::share;
 use crate::systems::{laplacian, noise};
+use crate::threads::on_processes;
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
 use undine_linsolve::direct::{Direct, Kind, Ordering, fill, solve_direct};
@@ -398,5 +400,24 @@ fn single_precision_reaches_the_same_residual_or_says_that_it_does_not() {
         let report = single.solve(&[1.0, 0.0], &mut x).unwrap();
         assert!(!report.converged() || report.residual < 1e-9, "{report}");
         assert_ne!(report.outcome, Outcome::IterationLimit);
+    }
+}
+
+#[test]
+fn several_processes_gather_the_system_and_solve_it() {
+    let whole = laplacian(6);
+    let b = noise(216, 12);
+    let mut wanted = vec![0.0; 216];
+    let single = Matrix::single(whole.clone()).unwrap();
+    assert!(solve_direct(&single, &b, &mut wanted).unwrap().converged());
+    for count in [2, 3] {
+        let found = on_processes(count, |processes| {
+            let (matrix, own) = share(processes, &whole);
+            let mut x = vec![0.0; own.len()];
+            let report = solve_direct(&matrix, &b[own], &mut x).unwrap();
+            assert!(report.converged(), "{report}");
+            x
+        });
+        assert_eq!(found.concat(), wanted, "{count} processes");
     }
 }

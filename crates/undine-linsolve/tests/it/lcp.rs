@@ -326,7 +326,7 @@ fn bounded_systems_give_the_same_bits_on_any_number_of_threads() {
 }
 
 /// A run of rows of a matrix on every process.
-fn share(
+pub fn share(
     processes: std::sync::Arc<dyn undine_core::Processes>,
     whole: &Csr<f64>,
 ) -> (Matrix, std::ops::Range<usize>) {

@@ -1,7 +1,9 @@
 //! Manybodies: blocks of every shape, blocks that are not positive definite, and CG on the whole.
 
 use crate::direct::dense_solve;
-use crate::systems::{laplacian, noise};
+use crate::lcp::share;
+use crate::systems::{distance, laplacian, noise};
+use crate::threads::on_processes;
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
 use undine_linsolve::manybodies::{Blocks, Manybodies, manybodies_solve};
@@ -214,7 +216,6 @@ fn new_values_and_even_a_new_pattern_are_taken_in() {
 
 #[test]
 fn a_block_that_is_not_positive_definite_is_shifted_and_named() {
-    // The blocks are indefinite, the whole is not: contacts hold up what a block alone would let fall.
     for body in [false, true] {
         let (matrix, blocks) = mixed();
         let n = matrix.csr().rows();
@@ -225,22 +226,17 @@ fn a_block_that_is_not_positive_definite_is_shifted_and_named() {
             let (columns, values) = matrix.csr().row(row);
             triplets.extend(columns.iter().zip(values).map(|(&c, &v)| (row, c as usize, v)));
         }
-        // x'Ax with −c at (row, row) and a strong tie of that row to a heavy neighbour elsewhere.
+        // A little below zero on the diagonal.
         let diagonal = matrix.csr().get(row, row);
         triplets.push((row, row, -diagonal - 1e-3));
-        let report_on = |triplets: &Triplets| {
-            let matrix =
-                Matrix::single(Csr::from_triplets(n, n, triplets.clone()).unwrap()).unwrap();
-            let manybodies = Manybodies::new(&matrix, &blocks).unwrap();
-            (matrix, manybodies.fallbacks().to_vec())
-        };
-        let (matrix, fallbacks) = report_on(&triplets);
+        let matrix = Matrix::single(Csr::from_triplets(n, n, triplets).unwrap()).unwrap();
+        let mut manybodies = Manybodies::new(&matrix, &blocks).unwrap();
+        let fallbacks = manybodies.fallbacks();
         assert_eq!(fallbacks.len(), 1, "{fallbacks:?}");
         assert_eq!(fallbacks[0].block, block);
         assert!(fallbacks[0].pivot <= 0.0 && fallbacks[0].shift > 0.0);
         assert!(blocks.rows(block).contains(&(fallbacks[0].row as u32)));
         // It is still a positive definite preconditioner.
-        let mut manybodies = Manybodies::new(&matrix, &blocks).unwrap();
         for seed in 0..4 {
             let r = noise(n, seed);
             let mut z = vec![0.0; n];
@@ -251,35 +247,42 @@ fn a_block_that_is_not_positive_definite_is_shifted_and_named() {
 }
 
 #[test]
-fn cg_converges_although_a_block_had_to_be_shifted() {
-    // Two singular chains, each free to move along itself, tied together by one contact and held at one end: positive
-    // definite as a whole, and singular or worse block by block.
-    let n = 40;
+fn cg_converges_although_blocks_had_to_be_shifted() {
+    // Chains and a closed box that float freely: semi-definite, solved for a right-hand side that pushes none of them away.
     let mut triplets: Triplets = Vec::new();
-    for first in [0, n] {
-        for i in first..first + n - 1 {
-            triplets.extend([(i, i, 1.0), (i + 1, i + 1, 1.0), (i, i + 1, -1.0), (i + 1, i, -1.0)]);
+    let mut ranges = Vec::new();
+    let mut spring = |i: usize, j: usize| {
+        triplets.extend([(i, i, 1.0), (j, j, 1.0), (i, j, -1.0), (j, i, -1.0)]);
+    };
+    for chain in 0..10 {
+        let first = 30 * chain;
+        (first..first + 29).for_each(|i| spring(i, i + 1));
+        ranges.push(first..first + 30);
+    }
+    let side = 8;
+    for i in 0..side * side * side {
+        let at = [i / (side * side), i / side % side, i % side];
+        for (axis, step) in [side * side, side, 1].into_iter().enumerate() {
+            if at[axis] + 1 < side {
+                spring(300 + i, 300 + i + step);
+            }
         }
     }
-    triplets.push((0, 0, 1.0));
-    // A contact whose own part is in the off-diagonal and only half of it in the second block's diagonal.
-    triplets.extend([(n - 1, n - 1, 4.0), (n, n, 0.25), (n - 1, n, -1.0), (n, n - 1, -1.0)]);
-    triplets.push((2 * n - 1, 2 * n - 1, -0.002));
-    let csr = Csr::from_triplets(2 * n, 2 * n, triplets).unwrap();
-    let b = noise(2 * n, 9);
-    let wanted = dense_solve(&csr, &b);
-    let matrix = Matrix::single(csr).unwrap();
-    // The second block is cut so that one of its parts is not positive definite.
-    let blocks = Blocks::ranges(&[0..n, n..n + 20, n + 20..2 * n]);
-    let mut x = vec![0.0; 2 * n];
-    let report = manybodies_solve(&matrix, &blocks, &b, &mut x, &Stop::relative(1e-11)).unwrap();
-    let definite = wanted.iter().zip(&b).map(|(x, b)| x * b).sum::<f64>() > 0.0;
-    if report.converged() {
-        for (x, wanted) in x.iter().zip(&wanted) {
-            assert!((x - wanted).abs() < 1e-6 * (1.0 + wanted.abs()), "{x} {wanted}");
-        }
+    ranges.push(300..300 + side * side * side);
+    let n = 300 + side * side * side;
+    let matrix = Matrix::single(Csr::from_triplets(n, n, triplets).unwrap()).unwrap();
+    let blocks = Blocks::ranges(&ranges);
+    let mut b = noise(n, 9);
+    for range in ranges {
+        let mean = b[range.clone()].iter().sum::<f64>() / range.len() as f64;
+        b[range].iter_mut().for_each(|b| *b -= mean);
     }
-    assert!(report.converged() || !definite, "{report}");
+    let fallbacks = Manybodies::new(&matrix, &blocks).unwrap().fallbacks().to_vec();
+    assert_eq!(fallbacks.len(), 11, "{fallbacks:?}");
+    let mut x = vec![0.0; n];
+    let report = manybodies_solve(&matrix, &blocks, &b, &mut x, &Stop::relative(1e-8)).unwrap();
+    assert!(report.converged() && report.iterations < 20, "{report}");
+    assert!(report.notes[0].contains("11 blocks are not positive definite"), "{report}");
 }
 
 #[test]
@@ -313,5 +316,28 @@ fn rows_that_do_not_exist_or_come_twice_are_refused() {
         let error = Manybodies::new(&matrix, &blocks).unwrap_err();
         assert!(matches!(error, SolveError::BadValue { .. }));
         assert!(error.to_string().contains(said), "{error}");
+    }
+}
+
+#[test]
+fn several_processes_factor_their_own_rows() {
+    let (whole, blocks) = bundle(&[30; 24], 6);
+    let n = whole.csr().rows();
+    let b = noise(n, 4);
+    let mut wanted = vec![0.0; n];
+    let stop = Stop::relative(1e-10);
+    assert!(manybodies_solve(&whole, &blocks, &b, &mut wanted, &stop).unwrap().converged());
+    for count in [2, 3] {
+        // Both cut the rods between two of them.
+        let found = on_processes(count, |processes| {
+            let (matrix, own) = share(processes, whole.csr());
+            let rods: Vec<_> = (0..own.len() / 30).map(|rod| 30 * rod..30 * rod + 30).collect();
+            let mut x = vec![0.0; own.len()];
+            let blocks = Blocks::ranges(&rods);
+            let report = manybodies_solve(&matrix, &blocks, &b[own], &mut x, &stop).unwrap();
+            assert!(report.converged(), "{report}");
+            x
+        });
+        assert!(distance(&found.concat(), &wanted) < 1e-7, "{count} processes");
     }
 }

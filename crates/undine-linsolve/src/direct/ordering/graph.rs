@@ -44,11 +44,6 @@ impl Graph {
         self.weights.len()
     }
 
-    /// The unknowns of all vertices.
-    pub fn weight(&self) -> u64 {
-        self.weights.iter().map(|&weight| u64::from(weight)).sum()
-    }
-
     /// The neighbours of a vertex.
     #[inline(always)]
     pub fn neighbours(&self, vertex: usize) -> &[u32] {
