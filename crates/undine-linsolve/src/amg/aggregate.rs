@@ -174,3 +174,34 @@ fn neighbours(graph: &Sparse, node: usize, nodes: usize) -> impl Iterator<Item =
         .map(|&column| column as usize)
         .filter(move |&column| column != node && column < nodes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gallery::laplacian;
+
+    #[test]
+    fn every_node_joins_one_aggregate_of_nodes_that_hang_together() {
+        // More nodes than a block has, so that aggregates across blocks occur.
+        let graph: Sparse = laplacian([42; 3]).unwrap().convert();
+        assert!(graph.rows() > BLOCK);
+        let Aggregates { of_node, count } = aggregate(&graph, false);
+        let mut sizes = vec![0; count];
+        of_node.iter().for_each(|&aggregate| sizes[aggregate as usize] += 1);
+        assert!(sizes.iter().all(|&size| size >= 2), "nobody is alone");
+        let mean = graph.rows() as f64 / count as f64;
+        assert!((7.0..14.0).contains(&mean), "{mean} nodes each");
+        for node in 0..graph.rows() {
+            let beside = neighbours(&graph, node, graph.rows());
+            let mut same = beside.filter(|&other| of_node[other] == of_node[node]);
+            assert!(same.next().is_some(), "node {node} has a neighbour in its aggregate");
+        }
+    }
+
+    #[test]
+    fn nodes_without_neighbours_are_left_out_or_stay_alone() {
+        let graph = Sparse::from_triplets(3, 3, (0..3).map(|n| (n, n, 1.0))).unwrap();
+        assert_eq!(aggregate(&graph, false), Aggregates { of_node: vec![NONE; 3], count: 0 });
+        assert_eq!(aggregate(&graph, true), Aggregates { of_node: vec![0, 1, 2], count: 3 });
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::level::{Level, Transfer, Work};
 use super::settings::Cycle;
-use super::smoother::residual;
+use super::smoother::{On, residual};
 use super::sparse::multiply_rows;
 use super::vector32::{dot, update};
 use crate::error::Result;
@@ -22,12 +22,14 @@ pub(super) fn visit(levels: &mut [Level], sweeps: usize, cycle: Cycle) -> Result
             Ok(())
         }
         Work::SmoothOnly(smoothing) => {
-            smoothing.before(sweeps, rows, matrix, b, x, r)?;
-            smoothing.after(sweeps, rows, matrix, b, x, r)
+            let on = On { rows, matrix, b };
+            smoothing.before(sweeps, on, x, r)?;
+            smoothing.after(sweeps, on, x, r)
         }
         Work::Smooth { smoothing, transfer: Transfer { prolong, restrict, .. } } => {
-            smoothing.before(sweeps, rows, matrix, b, x, r)?;
-            residual(rows, matrix, b, x, r)?;
+            let on = On { rows, matrix, b };
+            smoothing.before(sweeps, on, x, r)?;
+            residual(on, x, r)?;
             let Some(next) = rest.first_mut() else { return Ok(()) };
             if next.rows.is_single() {
                 restrict.multiply(r, &mut next.b);
@@ -44,7 +46,7 @@ pub(super) fn visit(levels: &mut [Level], sweeps: usize, cycle: Cycle) -> Result
             let next = &mut rest[0];
             next.rows.refresh(&mut next.x)?;
             multiply_rows(prolong, &next.x, &mut x[..b.len()], |_, x, correction| x + correction);
-            smoothing.after(sweeps, rows, matrix, b, x, r)
+            smoothing.after(sweeps, on, x, r)
         }
     }
 }

@@ -103,10 +103,7 @@ pub(super) fn coarsen(
     let single = nodes.is_single() && *count == 1;
 
     let strong = if nodes.is_single() {
-        let mut diagonal: Vec<f32> = inverse.iter().map(|inverse| 1.0 / inverse).collect();
-        diagonal.resize(rows.stored(), 0.0);
-        rows.refresh(&mut diagonal)?;
-        between_rows(matrix, &diagonal, strength)
+        between_rows(rows, matrix, strength)?
     } else {
         let (node_of, component) = stored_nodes(rows, nodes)?;
         between_nodes(rows, matrix, nodes, &node_of, &component, strength)?

@@ -143,11 +143,11 @@ impl Preconditioner for Amg {
             Cycle::V => "",
             Cycle::K => ", K-cycle",
         };
-        format!(
-            "SA-AMG, {} levels, operator complexity {:.2}{cycle}",
-            self.levels(),
-            self.operator_complexity()
-        )
+        let levels = match self.levels() {
+            1 => "1 level".into(),
+            levels => format!("{levels} levels"),
+        };
+        format!("SA-AMG, {levels}, operator complexity {:.2}{cycle}", self.complexity)
     }
 
     fn apply(&mut self, r: &[f64], z: &mut [f64]) -> Result<()> {

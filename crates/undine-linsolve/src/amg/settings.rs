@@ -11,7 +11,8 @@ pub enum Smoother {
     GaussSeidel,
     /// A Chebyshev polynomial of this degree in D⁻¹·A (Adams, Brezina, Hu, Tuminaro 2003).
     Chebyshev(usize),
-    /// The diagonal that is nearest to A⁻¹: aᵢᵢ / Σⱼ aᵢⱼ² (Bröker and Grote 2002, SPAI-0).
+    /// The diagonal that is nearest to A⁻¹: aᵢᵢ / Σⱼ aᵢⱼ² (Bröker and Grote 2002, SPAI-0). Weakest, cheapest and, for one unknown per
+    /// vertex, fastest.
     Spai0,
 }
 
@@ -32,7 +33,8 @@ pub struct Settings {
     pub nodes: Nodes,
     /// Vectors that the matrix nearly sends to zero; coarse levels reproduce them exactly.
     pub near_null_space: NearNullSpace,
-    /// Two nodes are strongly coupled if |aᵢⱼ| > strength · √(aᵢᵢ·aⱼⱼ). It is halved from level to level.
+    /// Two nodes are strongly coupled if |aᵢⱼ| > strength · √(aᵢᵢ·aⱼⱼ), and if they are among the strongest of their couplings in any case.
+    /// It is halved from level to level.
     pub strength: f64,
     /// What smooths.
     pub smoother: Smoother,
@@ -57,7 +59,7 @@ impl Default for Settings {
             nodes: Nodes::single(),
             near_null_space: NearNullSpace::Constant,
             strength: 0.08,
-            smoother: Smoother::GaussSeidel,
+            smoother: Smoother::Spai0,
             sweeps: 1,
             cycle: Cycle::V,
             coarse_rows: 400,
@@ -71,7 +73,7 @@ impl Default for Settings {
 impl Settings {
     /// Settings for systems with `size` unknowns at each vertex, such as displacements.
     pub fn with_nodes(size: usize) -> Self {
-        Self { nodes: Nodes::of(size), ..Self::default() }
+        Self { nodes: Nodes::of(size), smoother: Smoother::GaussSeidel, ..Self::default() }
     }
 
     /// Refuses values that make no sense.

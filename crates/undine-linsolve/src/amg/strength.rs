@@ -1,14 +1,20 @@
 //! Strength of connection (Vaněk, Mandel, Brezina 1996, §4): which nodes are coupled strongly enough to be joined, and the
 //! matrix without weak couplings, which smooths the prolongation.
 //!
+//! A coupling is strong if aᵢⱼ² > lᵢ·lⱼ, where lᵢ is the strength times the diagonal, but at most a quarter of the row's largest coupling:
+//! of 26 equal neighbours none would be strong otherwise.
+//!
 //! What is dropped is added to the diagonal, so that the filtered matrix sends constants where the matrix does.
 
 use super::nodes::Nodes;
-use super::sparse::{Accumulator, Sparse, from_rows};
+use super::sparse::{Accumulator, Entries, Sparse, from_rows};
 use crate::error::Result;
 use crate::rows::Rows;
 use rayon::prelude::*;
 use std::borrow::Cow;
+
+/// A coupling above this share of its row's largest is never weak.
+const NEVER_WEAK: f32 = 0.25;
 
 /// A filtered diagonal keeps at least this share of the matrix's own: what is dropped may nearly cancel it.
 const LEAST_DIAGONAL: f32 = 0.1;
@@ -21,19 +27,24 @@ pub(super) struct Strong<'a> {
     pub graph: Cow<'a, Sparse>,
 }
 
-/// The strong couplings between rows that are nodes each. `diagonal` has an entry for every column.
-pub(super) fn between_rows<'a>(matrix: &'a Sparse, diagonal: &[f32], strength: f64) -> Strong<'a> {
-    let square = (strength * strength) as f32;
+/// The strong couplings between rows that are nodes each. Collective.
+pub(super) fn between_rows<'a>(
+    rows: &Rows,
+    matrix: &'a Sparse,
+    strength: f64,
+) -> Result<Strong<'a>> {
+    let mut limits = limits(matrix, strength);
+    limits.resize(rows.stored(), 0.0);
+    rows.refresh(&mut limits)?;
     let weak = |row: usize, column: u32, value: f32| {
-        column as usize != row
-            && value * value <= square * diagonal[row] * diagonal[column as usize]
+        column as usize != row && value * value <= limits[row] * limits[column as usize]
     };
     let all_strong = (0..matrix.rows()).into_par_iter().with_min_len(1024).all(|row| {
         let (columns, values) = matrix.row(row);
         columns.iter().zip(values).all(|(&column, &value)| !weak(row, column, value))
     });
     if all_strong {
-        return Strong { matrix: Cow::Borrowed(matrix), graph: Cow::Borrowed(matrix) };
+        return Ok(Strong { matrix: Cow::Borrowed(matrix), graph: Cow::Borrowed(matrix) });
     }
     let filtered = filter(
         matrix,
@@ -41,7 +52,24 @@ pub(super) fn between_rows<'a>(matrix: &'a Sparse, diagonal: &[f32], strength: f
             if weak(row, column, value) { Fate::Lump } else { Fate::Keep }
         },
     );
-    Strong { graph: Cow::Owned(filtered.clone()), matrix: Cow::Owned(filtered) }
+    Ok(Strong { graph: Cow::Owned(filtered.clone()), matrix: Cow::Owned(filtered) })
+}
+
+/// The lᵢ of every row, from the magnitudes of its entries.
+fn limits(matrix: &Sparse, strength: f64) -> Vec<f32> {
+    let row = |row: usize| {
+        let (columns, values) = matrix.row(row);
+        let (mut diagonal, mut largest) = (0.0, 0.0_f32);
+        for (&column, &value) in columns.iter().zip(values) {
+            if column as usize == row {
+                diagonal = value.abs();
+            } else {
+                largest = largest.max(value.abs());
+            }
+        }
+        (strength as f32 * diagonal).min(NEVER_WEAK * largest)
+    };
+    (0..matrix.rows()).into_par_iter().with_min_len(1024).map(row).collect()
 }
 
 /// The strong couplings between nodes of several rows, by the Frobenius norms of the blocks between them. `node_of` names the
@@ -58,26 +86,25 @@ pub(super) fn between_nodes<'a>(
     let norms = from_rows(
         nodes.count(matrix.rows()),
         stored_nodes,
-        || Accumulator::new(stored_nodes),
-        |sums, node, into| {
+        || (Accumulator::new(stored_nodes), Entries::default()),
+        |(sums, squares), node, into| {
             for row in nodes.range(node) {
                 let (columns, values) = matrix.row(row);
                 for (&column, &value) in columns.iter().zip(values) {
                     sums.add_row(value, (&[node_of[column as usize]], &[value]));
                 }
             }
-            sums.finish(into);
+            sums.finish(squares);
+            into.columns.append(&mut squares.columns);
+            into.values.extend(squares.values.drain(..).map(f32::sqrt));
         },
     );
-    let mut diagonal = norms.diagonal();
-    diagonal.resize(stored_nodes, 0.0);
-    let mut by_row: Vec<f32> = node_of.iter().map(|&node| diagonal[node as usize]).collect();
+    let mut limits = limits(&norms, strength);
+    limits.resize(stored_nodes, 0.0);
+    let mut by_row: Vec<f32> = node_of.iter().map(|&node| limits[node as usize]).collect();
     rows.refresh(&mut by_row)?;
-    node_of.iter().zip(by_row).for_each(|(&node, norm)| diagonal[node as usize] = norm);
+    node_of.iter().zip(by_row).for_each(|(&node, limit)| limits[node as usize] = limit);
 
-    // Norms are squared here, and so is the condition.
-    let fourth = (strength * strength) as f32;
-    let fourth = fourth * fourth;
     let graph = from_rows(
         norms.rows(),
         stored_nodes,
@@ -85,9 +112,9 @@ pub(super) fn between_nodes<'a>(
         |(), node, into| {
             let (columns, values) = norms.row(node);
             for (&column, &value) in columns.iter().zip(values) {
-                let weak = value * value <= fourth * diagonal[node] * diagonal[column as usize];
+                let weak = value * value <= limits[node] * limits[column as usize];
                 if column as usize == node || !weak {
-                    into.push(column, value.sqrt());
+                    into.push(column, value);
                 }
             }
         },

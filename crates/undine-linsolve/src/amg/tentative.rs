@@ -124,3 +124,46 @@ fn factor(rows: &[usize], count: usize, vectors: &[f64]) -> Part {
 fn norm(v: &[f64]) -> f64 {
     v.iter().map(|v| v * v).sum::<f64>().sqrt()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::amg::NearNullSpace;
+
+    #[test]
+    fn the_vectors_come_back_and_columns_are_orthonormal() {
+        // Twelve vertices in aggregates of five, four, two and one: the last two cannot tell all six motions apart.
+        let positions: Vec<[f64; 3]> =
+            (0..12).map(|n| [n as f64, (n * n % 5) as f64, (n * 7 % 4) as f64]).collect();
+        let of_node = vec![0, 0, 1, 0, 1, 2, 0, 1, 2, 0, 1, 3];
+        let aggregates = Aggregates { of_node, count: 4 };
+        let nodes = Nodes::of(3);
+        let space = NearNullSpace::rigid_motions(&positions, 3).unwrap();
+        let (count, vectors) = space.by_rows(&nodes, 36).unwrap();
+        let made = tentative(&aggregates, &nodes, count, &vectors);
+        assert_eq!(made.nodes.range(2).len(), 5, "two vertices may not turn about their line");
+        assert_eq!(made.nodes.range(3).len(), 3, "one vertex may only shift");
+
+        let coarse = made.matrix.columns();
+        for n in 0..count {
+            let part: Vec<f32> =
+                (0..coarse).map(|row| made.vectors[row * count + n] as f32).collect();
+            let mut again = vec![0.0; 36];
+            made.matrix.multiply(&part, &mut again);
+            for (row, again) in again.iter().enumerate() {
+                assert!((f64::from(*again) - vectors[row * count + n]).abs() < 1e-5);
+            }
+        }
+        let transposed = made.matrix.transpose();
+        for a in 0..coarse {
+            let mut column = vec![0.0; 36];
+            let (rows, values) = transposed.row(a);
+            rows.iter().zip(values).for_each(|(&row, &value)| column[row as usize] = value);
+            let mut dots = vec![0.0; coarse];
+            transposed.multiply(&column, &mut dots);
+            for (b, dot) in dots.iter().enumerate() {
+                assert!((dot - f32::from(u8::from(a == b))).abs() < 1e-5);
+            }
+        }
+    }
+}
