@@ -8,6 +8,7 @@
 
 use crate::error::Result;
 use crate::matrix::Csr;
+use crate::real::Real;
 use crate::rows::Rows;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -37,8 +38,13 @@ pub(crate) struct Colours {
 
 impl Colours {
     /// Colours the local rows of a matrix; columns beyond them do not count.
-    pub fn local(matrix: &Csr<f64>) -> Self {
-        let mut colours = Self::new(matrix.rows());
+    pub fn local<T: Real>(matrix: &Csr<T>) -> Self {
+        Self::in_blocks(matrix, FEWEST, BLOCKS)
+    }
+
+    /// The same in blocks of at least `fewest` rows, and at most so many of them.
+    pub fn in_blocks<T: Real>(matrix: &Csr<T>, fewest: usize, blocks: usize) -> Self {
+        let mut colours = Self::new(matrix.rows(), fewest, blocks);
         let links = colours.links(matrix);
         colours.paint(&links, &[]);
         colours.collect(0);
@@ -51,7 +57,7 @@ impl Colours {
         if rows.is_single() {
             return Ok(Self::local(matrix));
         }
-        let mut colours = Self::new(matrix.rows());
+        let mut colours = Self::new(matrix.rows(), FEWEST, BLOCKS);
         let links = colours.links(matrix);
         let mut of_rows = vec![NONE; rows.stored()];
         // Process after process, each knowing what those before it chose.
@@ -108,8 +114,8 @@ impl Colours {
         8 * self.colours.len() as u64
     }
 
-    fn new(rows: usize) -> Self {
-        let count = (rows / FEWEST).clamp(1, BLOCKS);
+    fn new(rows: usize, fewest: usize, blocks: usize) -> Self {
+        let count = (rows / fewest).clamp(1, blocks);
         let size = rows.div_ceil(count).max(1);
         Self { rows, size, colours: vec![NONE; rows.div_ceil(size)], blocks: Vec::new() }
     }
@@ -125,7 +131,7 @@ impl Colours {
     }
 
     /// Which blocks touch which: of every block the others that an entry of either leads to.
-    fn links(&self, matrix: &Csr<f64>) -> Vec<Vec<u32>> {
+    fn links<T: Real>(&self, matrix: &Csr<T>) -> Vec<Vec<u32>> {
         let found: Vec<Vec<u32>> = (0..self.colours.len())
             .into_par_iter()
             .map(|block| {

@@ -7,8 +7,8 @@
 //!
 //! On one process nothing of this happens.
 
+use super::grouping::Grouping;
 use super::level::System;
-use super::nodes::Nodes;
 use super::settings::Settings;
 use super::sparse::{Sparse, from_rows, transpose};
 use crate::error::Result;
@@ -115,7 +115,7 @@ pub(super) struct Made {
     pub prolong: Sparse,
     /// This process's part of Pᵀ·A·P: the numbering × the numbering.
     pub part: Sparse,
-    pub nodes: Nodes,
+    pub nodes: Grouping,
     pub count: usize,
     pub vectors: Vec<f64>,
 }
@@ -231,9 +231,9 @@ fn gather_nodes(
     rows: &Rows,
     leaders: &[usize],
     local: usize,
-    nodes: Nodes,
+    nodes: Grouping,
     vectors: Vec<f64>,
-) -> Result<(Nodes, Vec<f64>)> {
+) -> Result<(Grouping, Vec<f64>)> {
     let processes = rows.processes();
     let rank = processes.rank();
     if nodes.is_single() && vectors.len() == local {
@@ -253,11 +253,11 @@ fn gather_nodes(
     let entries = processes.exchange(parcels(entries))?;
     let sizes = sizes.iter().flat_map(|parcel| unpack::<u32>(&parcel.bytes));
     let vectors = entries.iter().flat_map(|parcel| unpack::<f64>(&parcel.bytes)).collect();
-    Ok((Nodes::mixed(sizes.map(|size| size as usize)), vectors))
+    Ok((Grouping::sizes(sizes.map(|size| size as usize)), vectors))
 }
 
 /// The node of every stored row, copies of foreign nodes counted on behind the local ones, and each row's component. Collective.
-pub(super) fn stored_nodes(rows: &Rows, nodes: &Nodes) -> Result<(Vec<u32>, Vec<u32>)> {
+pub(super) fn stored_nodes(rows: &Rows, nodes: &Grouping) -> Result<(Vec<u32>, Vec<u32>)> {
     let local = rows.local();
     let mut node_of = nodes.of_rows(local);
     let mut component: Vec<u32> = node_of

@@ -4,7 +4,7 @@ use super::aggregate::{Aggregates, aggregate};
 use super::coarse::Dense;
 use super::distribute::{Made, Numbering, first_rows, settle, stored_nodes, with_foreign_rows};
 use super::galerkin::galerkin;
-use super::nodes::Nodes;
+use super::grouping::Grouping;
 use super::prolong::{OnePerRow, one_per_row, smooth};
 use super::settings::Settings;
 use super::smoother::Smoothing;
@@ -23,7 +23,7 @@ pub(super) struct System {
     pub rows: Arc<Rows>,
     /// Local rows × stored columns.
     pub matrix: Sparse,
-    pub nodes: Nodes,
+    pub nodes: Grouping,
     /// Near-null vectors: `count` entries for every local row.
     pub count: usize,
     pub vectors: Vec<f64>,
@@ -132,7 +132,7 @@ pub(super) fn coarsen(
         let made = tentative(&aggregates, nodes, *count, vectors);
         (Some(made.matrix), made.nodes, made.vectors)
     } else {
-        (None, Nodes::single(), vec![1.0; aggregates.count])
+        (None, Grouping::single(), vec![1.0; aggregates.count])
     };
     parts.mark("tentative");
     let (next, prolong, restrict) = if rows.is_single() {

@@ -9,12 +9,12 @@
 
 mod aggregate;
 mod coarse;
-mod colours;
 mod cycle;
 mod distribute;
 mod galerkin;
+mod gauss_seidel;
+mod grouping;
 mod level;
-mod nodes;
 mod prolong;
 mod reuse;
 mod settings;
@@ -25,7 +25,7 @@ mod strength;
 mod tentative;
 mod vector32;
 
-pub use nodes::{NearNullSpace, Nodes};
+pub use grouping::{Grouping, NearNullSpace};
 pub use reuse::Refreshed;
 pub use settings::{Cycle, Settings, Smoother};
 

@@ -1,6 +1,6 @@
 //! What a user may choose of smoothed-aggregation multigrid, with defaults for pressure-like systems.
 
-use super::nodes::{NearNullSpace, Nodes};
+use super::grouping::{Grouping, NearNullSpace};
 use crate::error::{Result, SolveError};
 
 /// How errors that vary from row to row are taken away on every level.
@@ -30,7 +30,7 @@ pub enum Cycle {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// Which rows belong together: the components of one vertex.
-    pub nodes: Nodes,
+    pub nodes: Grouping,
     /// Vectors that the matrix nearly sends to zero; coarse levels reproduce them exactly.
     pub near_null_space: NearNullSpace,
     /// Two nodes are strongly coupled if |aᵢⱼ| > strength · √(aᵢᵢ·aⱼⱼ), and if they are among the strongest of their couplings in any case.
@@ -56,7 +56,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            nodes: Nodes::single(),
+            nodes: Grouping::single(),
             near_null_space: NearNullSpace::Constant,
             strength: 0.08,
             smoother: Smoother::Spai0,
@@ -73,7 +73,7 @@ impl Default for Settings {
 impl Settings {
     /// Settings for systems with `size` unknowns at each vertex, such as displacements.
     pub fn with_nodes(size: usize) -> Self {
-        Self { nodes: Nodes::of(size), smoother: Smoother::GaussSeidel, ..Self::default() }
+        Self { nodes: Grouping::of(size), smoother: Smoother::GaussSeidel, ..Self::default() }
     }
 
     /// Refuses values that make no sense.

@@ -1,10 +1,11 @@
 //! Smoothers: what takes away errors that vary from row to row, symmetric as a pair of before and after.
 
-use super::colours::Colours;
+use super::gauss_seidel::{backward, colours, forward};
 use super::settings::Smoother;
 use super::sparse::{Sparse, multiply_rows};
 use super::spectrum;
 use super::vector32::update;
+use crate::colours::Colours;
 use crate::error::Result;
 use crate::rows::Rows;
 use crate::vector::for_chunks;
@@ -29,7 +30,7 @@ impl Smoothing {
     pub fn new(kind: Smoother, rows: &Rows, matrix: &Sparse, inverse: &[f32]) -> Result<Self> {
         Ok(match kind {
             Smoother::GaussSeidel => Self::GaussSeidel {
-                colours: Colours::new(matrix),
+                colours: colours(matrix),
                 inverse: held_by_others(matrix, inverse),
             },
             Smoother::Chebyshev(degree) => Self::Chebyshev {
@@ -47,7 +48,7 @@ impl Smoothing {
         match self {
             Self::GaussSeidel { colours, inverse } => {
                 for_chunks(x, |_, x| x.fill(0.0));
-                colours.forward(on.matrix, inverse, on.b, x);
+                forward(colours, on.matrix, inverse, on.b, x);
             }
             Self::Chebyshev { .. } => self.chebyshev(on, x, work, true)?,
             Self::Diagonal { inverse } => {
@@ -60,7 +61,7 @@ impl Smoothing {
         for _ in 1..sweeps {
             if let Self::GaussSeidel { colours, inverse } = self {
                 on.rows.refresh(x)?;
-                colours.forward(on.matrix, inverse, on.b, x);
+                forward(colours, on.matrix, inverse, on.b, x);
             } else {
                 self.step(on, x, work)?;
             }
@@ -73,7 +74,7 @@ impl Smoothing {
         for _ in 0..sweeps {
             if let Self::GaussSeidel { colours, inverse } = self {
                 on.rows.refresh(x)?;
-                colours.backward(on.matrix, inverse, on.b, x);
+                backward(colours, on.matrix, inverse, on.b, x);
             } else {
                 self.step(on, x, work)?;
             }

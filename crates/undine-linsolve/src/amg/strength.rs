@@ -6,7 +6,7 @@
 //!
 //! What is dropped is added to the diagonal, so that the filtered matrix sends constants where the matrix does.
 
-use super::nodes::Nodes;
+use super::grouping::Grouping;
 use super::sparse::{Accumulator, Entries, Sparse, from_rows};
 use crate::error::Result;
 use crate::rows::Rows;
@@ -77,7 +77,7 @@ fn limits(matrix: &Sparse, strength: f64) -> Vec<f32> {
 pub(super) fn between_nodes<'a>(
     rows: &Rows,
     matrix: &'a Sparse,
-    nodes: &Nodes,
+    nodes: &Grouping,
     node_of: &[u32],
     component: &[u32],
     strength: f64,

@@ -2,7 +2,7 @@
 //! factorisation. Q is the aggregate's part of T, and R the vectors of the next level, so that T·R reproduces them exactly.
 
 use super::aggregate::{Aggregates, NONE};
-use super::nodes::Nodes;
+use super::grouping::Grouping;
 use super::sparse::{Entries, Sparse, cut, from_rows};
 use rayon::prelude::*;
 
@@ -14,7 +14,7 @@ pub(super) struct Tentative {
     /// Local rows × local coarse rows.
     pub matrix: Sparse,
     /// The nodes of the next level.
-    pub nodes: Nodes,
+    pub nodes: Grouping,
     /// The near-null vectors of the next level, `count` entries for every row.
     pub vectors: Vec<f64>,
 }
@@ -22,7 +22,7 @@ pub(super) struct Tentative {
 /// T of aggregates of nodes; `vectors` has `count` entries for every row.
 pub(super) fn tentative(
     aggregates: &Aggregates,
-    nodes: &Nodes,
+    nodes: &Grouping,
     count: usize,
     vectors: &[f64],
 ) -> Tentative {
@@ -38,7 +38,7 @@ pub(super) fn tentative(
             factor(&rows, count, vectors)
         })
         .collect();
-    let coarse = Nodes::mixed(parts.iter().map(|part| part.rank));
+    let coarse = Grouping::sizes(parts.iter().map(|part| part.rank));
     let coarse_rows: usize = parts.iter().map(|part| part.rank).sum();
 
     // Row r of T is row `place[r]` of its aggregate's Q.
@@ -137,7 +137,7 @@ mod tests {
             (0..12).map(|n| [n as f64, (n * n % 5) as f64, (n * 7 % 4) as f64]).collect();
         let of_node = vec![0, 0, 1, 0, 1, 2, 0, 1, 2, 0, 1, 3];
         let aggregates = Aggregates { of_node, count: 4 };
-        let nodes = Nodes::of(3);
+        let nodes = Grouping::of(3);
         let space = NearNullSpace::rigid_motions(&positions, 3).unwrap();
         let (count, vectors) = space.by_rows(&nodes, 36).unwrap();
         let made = tentative(&aggregates, &nodes, count, &vectors);

@@ -2,11 +2,12 @@
 
 use crate::systems::{coefficients, laplacian_matrix, noise};
 use rayon::ThreadPoolBuilder;
-use undine_linsolve::amg::{Amg, Cycle, NearNullSpace, Nodes, Refreshed, Settings, Smoother};
+use undine_linsolve::amg::{Amg, Cycle, Grouping, NearNullSpace, Refreshed, Settings, Smoother};
 use undine_linsolve::gallery::{
     Held, RodsSetup, elasticity, laplacian, laplacian_27, neumann, rods,
 };
 use undine_linsolve::krylov::{cg, flexible_cg};
+use undine_linsolve::matrix::Nodes;
 use undine_linsolve::{
     Csr, Matrix, NullSpace, Operator, Preconditioner, Report, SolveError, Stop, vector,
 };
@@ -248,8 +249,8 @@ fn nodes_of_mixed_sizes_stay_together() {
     let rods = rods(&RodsSetup { rods: 12, ..RodsSetup::default() }).unwrap();
     let matrix = Matrix::single(rods.matrix).unwrap();
     let settings = Settings { coarse_rows: 100, ..Settings::with_nodes(4) };
-    let mixed = Nodes::mixed((0..matrix.rows().local() / 4).map(|_| 4));
-    let same = Settings { nodes: mixed, ..settings.clone() };
+    let nodes = Nodes::uniform(matrix.rows().local() / 4, 4).unwrap();
+    let same = Settings { nodes: Grouping::nodes(&nodes), ..settings.clone() };
     let names = [settings, same].map(|settings| Amg::new(&matrix, &settings).unwrap().name());
     assert_eq!(names[0], names[1]);
 }

@@ -9,6 +9,7 @@ mod dense;
 mod direct;
 mod gallery;
 mod krylov;
+mod krylov;
 mod lcp;
 mod manybodies;
 mod market;

@@ -4,49 +4,55 @@
 //! near-null space that its aggregate can tell apart.
 
 use crate::error::{Result, SolveError};
+use crate::matrix::Nodes;
 
 /// How the local rows of a matrix group into nodes: consecutive rows each.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Nodes(Grouping);
+pub struct Grouping(Kind);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Grouping {
+enum Kind {
     Each(usize),
     /// Where every node's rows begin, and one end more.
     Starts(Vec<u32>),
 }
 
-impl Nodes {
+impl Grouping {
     /// Every row is a node.
     pub fn single() -> Self {
-        Self(Grouping::Each(1))
+        Self(Kind::Each(1))
     }
 
     /// Every `size` rows are a node.
     pub fn of(size: usize) -> Self {
-        Self(Grouping::Each(size))
+        Self(Kind::Each(size))
     }
 
-    /// Nodes of given sizes, in order.
-    pub fn mixed(sizes: impl IntoIterator<Item = usize>) -> Self {
+    /// Nodes that may have different sizes.
+    pub fn nodes(nodes: &Nodes) -> Self {
+        Self(Kind::Starts(nodes.starts().to_vec()))
+    }
+
+    /// Nodes of given sizes, in order; one without rows is an aggregate that no vector reaches.
+    pub(super) fn sizes(sizes: impl IntoIterator<Item = usize>) -> Self {
         let mut end = 0;
         let ends = sizes.into_iter().map(|size| {
             end += size as u32;
             end
         });
-        Self(Grouping::Starts(std::iter::once(0).chain(ends).collect()))
+        Self(Kind::Starts(std::iter::once(0).chain(ends).collect()))
     }
 
     /// Whether every row is a node.
     pub fn is_single(&self) -> bool {
-        self.0 == Grouping::Each(1)
+        self.0 == Kind::Each(1)
     }
 
     /// How many nodes `rows` rows are.
     pub(super) fn count(&self, rows: usize) -> usize {
         match &self.0 {
-            Grouping::Each(size) => rows / size,
-            Grouping::Starts(starts) => starts.len() - 1,
+            Kind::Each(size) => rows / size,
+            Kind::Starts(starts) => starts.len() - 1,
         }
     }
 
@@ -54,8 +60,8 @@ impl Nodes {
     #[inline]
     pub(super) fn range(&self, node: usize) -> std::ops::Range<usize> {
         match &self.0 {
-            Grouping::Each(size) => node * size..(node + 1) * size,
-            Grouping::Starts(starts) => starts[node] as usize..starts[node + 1] as usize,
+            Kind::Each(size) => node * size..(node + 1) * size,
+            Kind::Starts(starts) => starts[node] as usize..starts[node + 1] as usize,
         }
     }
 
@@ -68,8 +74,8 @@ impl Nodes {
     /// The largest node.
     pub(super) fn largest(&self) -> usize {
         match &self.0 {
-            Grouping::Each(size) => *size,
-            Grouping::Starts(starts) => {
+            Kind::Each(size) => *size,
+            Kind::Starts(starts) => {
                 starts.windows(2).map(|pair| (pair[1] - pair[0]) as usize).max().unwrap_or(1)
             }
         }
@@ -78,9 +84,9 @@ impl Nodes {
     /// Refuses nodes that do not cover the rows exactly.
     pub(super) fn check(&self, rows: usize) -> Result<()> {
         let covered = match &self.0 {
-            Grouping::Each(0) => 0,
-            Grouping::Each(size) => rows / size * size,
-            Grouping::Starts(starts) => starts[starts.len() - 1] as usize,
+            Kind::Each(0) => 0,
+            Kind::Each(size) => rows / size * size,
+            Kind::Starts(starts) => starts[starts.len() - 1] as usize,
         };
         if covered == rows && self.largest() > 0 {
             return Ok(());
@@ -139,7 +145,7 @@ impl NearNullSpace {
     }
 
     /// The vectors' number, and their entries row by row. Refuses vectors that are not finite or of a wrong length.
-    pub(super) fn by_rows(&self, nodes: &Nodes, rows: usize) -> Result<(usize, Vec<f64>)> {
+    pub(super) fn by_rows(&self, nodes: &Grouping, rows: usize) -> Result<(usize, Vec<f64>)> {
         match self {
             Self::Constant => {
                 let count = nodes.largest();
