@@ -12,7 +12,7 @@
 //! What does not converge is solved directly, as long as memory lasts. The fluids' pressure does not come here: it has
 //! multigrid of its own ([`pressure`](crate::pressure)).
 
-use crate::amg::{self, Amg, NearNullSpace, Settings};
+use crate::amg::{Amg, Grouping, NearNullSpace, Settings};
 use crate::direct::{self, Ordering, solve_direct};
 use crate::error::{Result, SolveError};
 use crate::krylov::{bicgstab, cg, minres};
@@ -244,7 +244,7 @@ impl<'a> System<'a> {
     fn amg_settings(&self) -> Settings {
         let mut settings = Settings::default();
         if let Some(nodes) = self.nodes {
-            settings.nodes = amg::Nodes::mixed((0..nodes.count()).map(|node| nodes.size(node)));
+            settings.nodes = Grouping::nodes(nodes);
         }
         if let Some(vectors) = &self.near_null_space {
             settings.near_null_space = vectors.clone();
