@@ -9,7 +9,6 @@ mod dense;
 mod direct;
 mod gallery;
 mod krylov;
-mod krylov;
 mod lcp;
 mod manybodies;
 mod market;
