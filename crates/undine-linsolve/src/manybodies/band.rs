@@ -84,11 +84,12 @@ fn factor_rows(shape: Shape, values: &mut [Lane<f64>]) -> Option<(usize, usize, 
                 pivot[lane] -= entry[lane] * entry[lane];
             }
         }
-        for lane in 0..LANES {
-            // What rounding alone leaves of a diagonal entry is no pivot.
-            if !(pivot[lane] > ROUNDING * diagonal[lane].abs() && pivot[lane].is_finite()) {
-                return Some((lane, row, pivot[lane]));
-            }
+        // What rounding alone leaves of a diagonal entry is no pivot.
+        let bad = pivot.iter().zip(&diagonal).position(|(&pivot, &diagonal)| {
+            !(pivot > ROUNDING * diagonal.abs() && pivot.is_finite())
+        });
+        if let Some(lane) = bad {
+            return Some((lane, row, pivot[lane]));
         }
         own[width] = pivot.map(|pivot| 1.0 / pivot.sqrt());
     }

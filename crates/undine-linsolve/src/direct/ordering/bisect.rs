@@ -68,13 +68,11 @@ fn principal_axes(lists: &[Vec<f32>]) -> Vec<[f32; 3]> {
         let terms = lists[a].iter().zip(&lists[b]);
         terms.map(|(&x, &y)| (f64::from(x) - means[a]) * (f64::from(y) - means[b])).sum()
     };
-    let mut spread = [[0.0; LANDMARKS]; LANDMARKS];
-    for a in 0..LANDMARKS {
-        for b in 0..=a {
-            spread[a][b] = covariance(a, b);
-            spread[b][a] = spread[a][b];
-        }
-    }
+    let lower: [[f64; LANDMARKS]; LANDMARKS] = std::array::from_fn(|a| {
+        std::array::from_fn(|b| if b <= a { covariance(a, b) } else { 0.0 })
+    });
+    let mut spread: [[f64; LANDMARKS]; LANDMARKS] =
+        std::array::from_fn(|a| std::array::from_fn(|b| lower[a.max(b)][a.min(b)]));
     let mut points = vec![[0.0; 3]; count];
     for axis in 0..3 {
         // Power iteration, then what was found is taken out.
@@ -89,9 +87,9 @@ fn principal_axes(lists: &[Vec<f32>]) -> Vec<[f32; 3]> {
             }
             v = next.map(|x| x / size);
         }
-        for a in 0..LANDMARKS {
-            for b in 0..LANDMARKS {
-                spread[a][b] -= size * v[a] * v[b];
+        for (row, &a) in spread.iter_mut().zip(&v) {
+            for (entry, &b) in row.iter_mut().zip(&v) {
+                *entry -= size * a * b;
             }
         }
         for (list, (&mean, &v)) in lists.iter().zip(means.iter().zip(&v)) {
