@@ -9,6 +9,7 @@ pub mod hash;
 pub mod lcp;
 pub mod list;
 pub mod machine;
+pub mod manybodies;
 pub mod measure;
 pub mod neighbours;
 pub mod peers;

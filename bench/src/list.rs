@@ -2,7 +2,8 @@
 
 use crate::harness::Benchmark;
 use crate::{
-    direct, lcp, neighbours, poisson, poisson_cut, rebucketize, stencil, transfer, triad, viscosity,
+    direct, lcp, manybodies, neighbours, poisson, poisson_cut, rebucketize, stencil, transfer,
+    triad, viscosity,
 };
 
 /// Every benchmark. To add one, write `src/NAME.rs` and add its line here.
@@ -15,6 +16,7 @@ pub const BENCHMARKS: &[&Benchmark] = &[
     &poisson::BENCHMARK,
     &poisson_cut::BENCHMARK,
     &lcp::BENCHMARK,
+    &manybodies::BENCHMARK,
     &viscosity::BENCHMARK,
     &direct::BENCHMARK,
 ];
