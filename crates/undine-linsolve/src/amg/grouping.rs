@@ -127,18 +127,17 @@ impl NearNullSpace {
         for position in positions {
             (0..3).for_each(|axis| mean[axis] += position[axis] / count);
         }
-        let mut vectors = vec![Vec::with_capacity(positions.len() * size); 6];
+        let mut vectors = vec![Vec::new(); 6];
         for position in positions {
             let [x, y, z] = [0, 1, 2].map(|axis| position[axis] - mean[axis]);
             // A turn w moves the vertex by w × (position − mean).
             let turns = [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]];
-            for component in 0..size {
-                for (n, vector) in vectors.iter_mut().enumerate() {
-                    vector.push(match (component, n) {
-                        (0..3, 3..) => turns[component][n - 3],
-                        _ => f64::from(u8::from(component == n)),
-                    });
-                }
+            for (n, vector) in vectors.iter_mut().enumerate() {
+                let along = |component: usize| match (component, n) {
+                    (0..3, 3..) => turns[component][n - 3],
+                    _ => f64::from(u8::from(component == n)),
+                };
+                vector.extend((0..size).map(along));
             }
         }
         Ok(Self::Vectors(vectors))

@@ -115,7 +115,7 @@ pub(super) fn coarsen(
     let coarse_nodes = rows.processes().all_sum_u64(aggregates.count as u64)?;
     let all_nodes = rows.processes().all_sum_u64(nodes.count(rows.local()) as u64)?;
     if coarse_nodes == 0 || coarse_nodes * 10 > all_nodes * 9 {
-        return Ok(Coarsened::Not(system, inverse));
+        return Ok(Coarsened::Not(Box::new(system), inverse));
     }
 
     let filtered = match &strong.matrix {
@@ -180,15 +180,15 @@ pub(super) fn coarsen(
     let transfer = Transfer { prolong, restrict, aggregates };
     let work = Work::Smooth { smoothing, transfer };
     let System { rows, matrix, .. } = system;
-    Ok(Coarsened::Smaller(Level::new(rows, matrix, work), next))
+    Ok(Coarsened::Smaller(Box::new(Level::new(rows, matrix, work)), Box::new(next)))
 }
 
 /// What became of a system.
 pub(super) enum Coarsened {
     /// A level, and the system of the next.
-    Smaller(Level, System),
+    Smaller(Box<Level>, Box<System>),
     /// It does not get smaller; with its inverse diagonal.
-    Not(System, Vec<f32>),
+    Not(Box<System>, Vec<f32>),
 }
 
 /// 1 / aᵢᵢ; 1 where coarse rows have become empty, so that what is not there stays still.

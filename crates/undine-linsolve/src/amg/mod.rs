@@ -100,14 +100,15 @@ impl Amg {
                 coarsen(system, settings, strength, known.next(), &mut parts)?
             } else {
                 let inverse = level::inverse_diagonal(matrix);
-                Coarsened::Not(system, inverse)
+                Coarsened::Not(Box::new(system), inverse)
             };
             match coarsened {
                 Coarsened::Smaller(level, next) => {
-                    levels.push(level);
-                    system = next;
+                    levels.push(*level);
+                    system = *next;
                 }
-                Coarsened::Not(System { rows, matrix, .. }, inverse) => {
+                Coarsened::Not(system, inverse) => {
+                    let System { rows, matrix, .. } = *system;
                     let smoothing = Smoothing::new(settings.smoother, &rows, &matrix, &inverse)?;
                     levels.push(Level::new(rows, matrix, Work::SmoothOnly(smoothing)));
                     break;
@@ -220,14 +221,15 @@ fn largest_diagonal(matrix: &Csr<f64>) -> Result<f64> {
             },
         )
         .try_reduce(|| 0.0, |a, b| Ok(a.max(b)));
-    if let Ok(largest) = wrong {
-        return Ok(largest);
+    match wrong {
+        Ok(largest) => Ok(largest),
+        // The first of them, which the parallel search need not have met first.
+        Err(row) => {
+            matrix.check_positive_diagonal("SA-AMG")?;
+            let value = matrix.get(row, row);
+            Err(SolveError::BadDiagonal { row, value, method: "SA-AMG", wanted: "positive" })
+        }
     }
-    // Name the first, which the parallel search need not have met first.
-    let diagonal = matrix.diagonal();
-    let row = diagonal.iter().position(|value| !(*value > 0.0)).unwrap_or(0);
-    let value = diagonal[row];
-    Err(SolveError::BadDiagonal { row, value, method: "SA-AMG", wanted: "positive" })
 }
 
 /// The power of two that brings the largest diagonal entry to about 1. Collective.
