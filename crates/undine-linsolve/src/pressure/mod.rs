@@ -2,6 +2,7 @@
 
 mod coarsest;
 mod csr;
+mod drag;
 mod exchange;
 mod half;
 mod input;
@@ -16,6 +17,7 @@ mod system;
 mod tables;
 
 pub use csr::PressureMatrix;
+pub use drag::{FaceCoupling, FaceResponse, FaceVelocity};
 pub use half::{place, voxel};
 pub use input::{InverseDensity, Open, PressureInput, Surface};
 pub use multigrid::Multigrid;
