@@ -13,6 +13,7 @@ mod product;
 mod regions;
 mod smooth;
 mod stencil;
+mod sweep;
 mod system;
 mod tables;
 

@@ -4,6 +4,7 @@ use super::csr::{self, PressureMatrix};
 use super::exchange;
 use super::half::{VOXELS, voxel};
 use super::input::{PressureInput, with_columns};
+use super::level::Level;
 use super::multigrid::{Hierarchy, Multigrid};
 use super::piece::Piece;
 use super::product::product;
@@ -17,7 +18,7 @@ use crate::rows::Rows;
 use crate::vector;
 use rayon::prelude::*;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use undine_core::domain::Slot;
 use undine_core::{BucketSet, DiscreteVolume, GridDomain, Handle, Topology};
@@ -41,6 +42,8 @@ pub struct PressureSystem {
     hierarchy: Hierarchy,
     regions: Regions,
     terms: Vec<Box<dyn Term>>,
+    /// By row, for those who ask.
+    diagonal: OnceLock<Vec<f64>>,
     setup_seconds: f64,
 }
 
@@ -77,7 +80,8 @@ impl PressureSystem {
             let regions = Regions::new(&pieces, &finest.sides, &rows)?;
             let hierarchy = Hierarchy::new(domain.processes(), &topology, tables, pieces)?;
             let setup_seconds = started.elapsed().as_secs_f64();
-            Ok(Self { rows, topology, hierarchy, regions, terms: Vec::new(), setup_seconds })
+            let (terms, diagonal) = (Vec::new(), OnceLock::new());
+            Ok(Self { rows, topology, hierarchy, regions, terms, diagonal, setup_seconds })
         })
     }
 
@@ -88,7 +92,8 @@ impl PressureSystem {
 
     /// Whether an entry of a vector belongs to a cell with an equation.
     pub fn has_equation(&self, entry: usize) -> bool {
-        self.hierarchy.finest().is_active(entry / VOXELS, voxel(entry % VOXELS))
+        entry < self.rows.local()
+            && self.hierarchy.finest().is_active(entry / VOXELS, voxel(entry % VOXELS))
     }
 
     /// The multigrid cycle that preconditions the system.
@@ -171,6 +176,15 @@ impl PressureSystem {
             self.each_active(n, |voxel, place| to[voxel] = from[place] as f32);
         }
         Ok(())
+    }
+
+    pub(super) fn finest(&self) -> &Level {
+        self.hierarchy.finest()
+    }
+
+    /// The diagonal by row, laid out when it is first asked for.
+    pub(super) fn laid_out_diagonal(&self) -> &[f64] {
+        self.diagonal.get_or_init(|| self.lay_out_diagonal())
     }
 
     /// Calls `visit` with each voxel of a Bucket that has an equation, and its place in the order by colours.
