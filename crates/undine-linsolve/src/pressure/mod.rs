@@ -2,6 +2,7 @@
 
 mod coarsest;
 mod csr;
+mod deflate;
 mod drag;
 mod exchange;
 mod half;
@@ -11,6 +12,8 @@ mod multigrid;
 mod piece;
 mod product;
 mod regions;
+mod rigid;
+mod small;
 mod smooth;
 mod stencil;
 mod sweep;
@@ -18,8 +21,10 @@ mod system;
 mod tables;
 
 pub use csr::PressureMatrix;
+pub use deflate::{Deflated, LIGHT};
 pub use drag::{FaceCoupling, FaceResponse, FaceVelocity};
 pub use half::{place, voxel};
 pub use input::{InverseDensity, Open, PressureInput, Surface};
 pub use multigrid::Multigrid;
+pub use rigid::{Coupled, MOTIONS, Motion, RigidTerm};
 pub use system::{PressureSystem, Term};

@@ -122,14 +122,21 @@ impl Regions {
             sums[part.region as usize] += cells.map(|voxel| values[place(voxel)]).sum::<f64>();
         }
         rows.processes().all_sum_f64s(&mut sums)?;
+        let means: Vec<f64> =
+            sums.iter().zip(&self.cells).map(|(sum, cells)| -sum / cells).collect();
+        self.add(&means, vector);
+        Ok(sums)
+    }
+
+    /// Adds to each cell of a closed region the number of the region.
+    pub fn add(&self, numbers: &[f64], vector: &mut [f64]) {
         for part in &self.parts {
-            let mean = sums[part.region as usize] / self.cells[part.region as usize];
+            let number = numbers[part.region as usize];
             let values = &mut vector[part.bucket as usize * VOXELS..][..VOXELS];
             for voxel in (0..VOXELS).filter(|&voxel| is_on(&part.cells, voxel)) {
-                values[place(voxel)] -= mean;
+                values[place(voxel)] += number;
             }
         }
-        Ok(sums)
     }
 
     /// The number of cells of each region, on all processes.

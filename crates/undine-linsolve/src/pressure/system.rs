@@ -182,6 +182,10 @@ impl PressureSystem {
         self.hierarchy.finest()
     }
 
+    pub(super) fn regions(&self) -> &Regions {
+        &self.regions
+    }
+
     /// The diagonal by row, laid out when it is first asked for.
     pub(super) fn laid_out_diagonal(&self) -> &[f64] {
         self.diagonal.get_or_init(|| self.lay_out_diagonal())

@@ -16,6 +16,7 @@ mod market;
 mod mpi;
 mod precondition;
 mod pressure;
+mod pressure_bodies;
 mod pressure_bounds;
 mod pressure_drag;
 mod systems;
