@@ -19,6 +19,7 @@ mod pressure;
 mod pressure_bodies;
 mod pressure_bounds;
 mod pressure_drag;
+mod pressure_order;
 mod systems;
 mod tank;
 mod threads;
