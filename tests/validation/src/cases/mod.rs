@@ -1,6 +1,7 @@
 //! The cases, by subject. A line here makes a page of `docs/validation/`.
 
 pub mod core;
+pub mod linsolve;
 
 use crate::page::Page;
 
@@ -8,8 +9,10 @@ use crate::page::Page;
 pub const CHILD: &str = "UNDINE_VALIDATION_CHILD";
 
 /// All pages, in the order in which they run.
-pub const PAGES: &[Page] =
-    &[Page { name: "core", title: "Validation of the core", cases: core::CASES }];
+pub const PAGES: &[Page] = &[
+    Page { name: "core", title: "Validation of the core", cases: core::CASES },
+    Page { name: "linsolve", title: "Validation of the solvers", cases: linsolve::CASES },
+];
 
 #[cfg(test)]
 mod tests {
