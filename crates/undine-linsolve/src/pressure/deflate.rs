@@ -16,8 +16,9 @@
 //! Where a body holds the constant v of a closed region, P knows nothing of it. A is then taken as A + δ·v·vᵀ, with δ a small
 //! share of what the bodies add along v.
 
+use super::constants::Constant;
 use super::multigrid::Multigrid;
-use super::rigid::{Constant, Coupled, MOTIONS};
+use super::rigid::{Coupled, MOTIONS};
 use super::small;
 use crate::error::Result;
 use crate::operator::{Operator, Preconditioner};

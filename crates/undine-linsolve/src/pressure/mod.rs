@@ -1,6 +1,7 @@
 //! The pressure of fluids: one type of system for all of them, solved by CG with multigrid on Buckets.
 
 mod coarsest;
+mod constants;
 mod csr;
 mod deflate;
 mod drag;

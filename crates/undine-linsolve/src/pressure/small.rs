@@ -21,7 +21,7 @@ pub fn cholesky(a: &[f64], n: usize) -> Option<Vec<f64>> {
             let rest = a[i * n + j] - (0..j).map(|k| l[i * n + k] * l[j * n + k]).sum::<f64>();
             if root > 0.0 {
                 l[i * n + j] = rest / root;
-            } else if !(rest * rest <= ZERO * (a[i * n + i] * a[j * n + j]).abs()) {
+            } else if rest * rest > ZERO * (a[i * n + i] * a[j * n + j]).abs() || rest.is_nan() {
                 return None;
             }
         }
@@ -50,7 +50,7 @@ pub fn eigen(mut a: Vec<f64>, n: usize) -> Vec<(f64, Vec<f64>)> {
         let mut turned = false;
         for (p, q) in (0..n).flat_map(|p| (p + 1..n).map(move |q| (p, q))) {
             let (app, aqq, apq) = (a[p * n + p], a[q * n + q], a[p * n + q]);
-            if !(apq.abs() > 1e-17 * (app.abs() + aqq.abs())) {
+            if apq.abs() <= 1e-17 * (app.abs() + aqq.abs()) {
                 continue;
             }
             turned = true;
