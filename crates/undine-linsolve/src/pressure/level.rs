@@ -11,7 +11,7 @@ use super::stencil::SIDES;
 use rayon::prelude::*;
 
 /// The equations of a level's local Buckets.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Level {
     /// By local Bucket: the places of its six neighbours.
     pub sides: Vec<[u32; SIDES]>,

@@ -7,6 +7,7 @@ mod deflate;
 mod drag;
 mod exchange;
 mod half;
+mod held;
 mod input;
 mod level;
 mod multigrid;

@@ -11,7 +11,7 @@ use super::piece::Piece;
 use super::smooth::{self, Halves};
 use super::stencil::NONE;
 use super::tables::Tables;
-use crate::error::Result;
+use crate::error::{Result, SolveError};
 use crate::operator::Preconditioner;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -141,12 +141,14 @@ pub struct Multigrid<'a> {
     x: Vec<Halves>,
     /// By level: the right-hand side, which is the residual of the level before.
     b: Vec<Halves>,
+    /// The finest level while some of its cells are held.
+    held: Option<Level>,
 }
 
 impl<'a> Multigrid<'a> {
     pub(super) fn new(hierarchy: &'a Hierarchy) -> Self {
         let zeros = || hierarchy.levels.iter().map(|level| smooth::zeros(level.stored)).collect();
-        Self { hierarchy, x: zeros(), b: zeros() }
+        Self { hierarchy, x: zeros(), b: zeros(), held: None }
     }
 
     /// One cycle on a level, from zero or from the guess in `x`. Collective.
@@ -159,7 +161,12 @@ impl<'a> Multigrid<'a> {
         if guess {
             self.relax(n, RED)?;
         } else {
-            smooth::start(&levels[n], RED, &self.b[n][RED], &mut self.x[n][RED]);
+            smooth::start(
+                level_of(&self.held, self.hierarchy, n),
+                RED,
+                &self.b[n][RED],
+                &mut self.x[n][RED],
+            );
             self.refresh(n, RED)?;
         }
         for colour in [BLACK, RED, BLACK] {
@@ -178,7 +185,7 @@ impl<'a> Multigrid<'a> {
     }
 
     fn relax(&mut self, n: usize, colour: usize) -> Result<()> {
-        let level = &self.hierarchy.levels[n];
+        let level = level_of(&self.held, self.hierarchy, n);
         let [red, black] = &mut self.x[n];
         let (x, other) = if colour == RED { (red, &*black) } else { (black, &*red) };
         smooth::relax(level, colour, &self.b[n][colour], other, x);
@@ -194,8 +201,8 @@ impl<'a> Multigrid<'a> {
 
     /// Sums the residual of a level, which only red cells have, into the right-hand side of the next.
     fn restrict(&mut self, n: usize) -> Result<()> {
-        let Hierarchy { tables, levels, transfers, entry, .. } = self.hierarchy;
-        let (level, x) = (&levels[n], &self.x[n]);
+        let Hierarchy { tables, transfers, entry, .. } = self.hierarchy;
+        let (level, x) = (level_of(&self.held, self.hierarchy, n), &self.x[n]);
         let (b, coarse_b) = self.b.split_at_mut(n + 1);
         let (b, coarse_b) = (&b[n][RED], &mut coarse_b[0]);
         let Some(transfer) = transfers.get(n) else {
@@ -226,7 +233,7 @@ impl<'a> Multigrid<'a> {
 
     /// Adds the correction of the next level to the red cells of a level.
     fn prolong(&mut self, n: usize) -> Result<()> {
-        let Hierarchy { tables, levels, transfers, entry, .. } = self.hierarchy;
+        let Hierarchy { tables, transfers, entry, .. } = self.hierarchy;
         let (fine, coarse) = self.x.split_at_mut(n + 1);
         let gathered = entry.as_ref().is_some_and(|entry| entry.level == n + 1);
         if let Some(transfer) = transfers.get(n)
@@ -234,8 +241,22 @@ impl<'a> Multigrid<'a> {
         {
             coarse[0].iter_mut().try_for_each(|halves| transfer.down(halves))?;
         }
-        smooth::prolong(&levels[n], RED, &tables[n], &coarse[0], &mut fine[n][RED]);
+        smooth::prolong(
+            level_of(&self.held, self.hierarchy, n),
+            RED,
+            &tables[n],
+            &coarse[0],
+            &mut fine[n][RED],
+        );
         self.refresh(n, RED)
+    }
+}
+
+/// A level, the finest with its cells that are held.
+fn level_of<'b>(held: &'b Option<Level>, hierarchy: &'b Hierarchy, n: usize) -> &'b Level {
+    match held {
+        Some(held) if n == 0 => held,
+        _ => &hierarchy.levels[n],
     }
 }
 
@@ -263,9 +284,22 @@ impl Preconditioner for Multigrid<'_> {
         Ok(())
     }
 
+    /// Only the finest level knows of cells that are held; on coarser ones their share is spread over all.
+    fn restrict(&mut self, free: Option<&[bool]>) -> Result<()> {
+        let finest = self.hierarchy.finest();
+        let wanted = finest.local() * VOXELS;
+        if let Some(found) = free.map(<[bool]>::len).filter(|&found| found != wanted) {
+            return Err(SolveError::WrongLength { what: "the list of free rows", found, wanted });
+        }
+        self.held = free.map(|free| finest.with_held(free));
+        Ok(())
+    }
+
     fn bytes(&self) -> u64 {
         let halves = self.x.iter().chain(&self.b).flatten();
-        self.hierarchy.bytes() + halves.map(|half| size_of_val(&half[..]) as u64).sum::<u64>()
+        self.hierarchy.bytes()
+            + self.held.as_ref().map_or(0, Level::bytes)
+            + halves.map(|half| size_of_val(&half[..]) as u64).sum::<u64>()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Pressures that may push but not pull: the system on Buckets against its matrix.
 
-use crate::systems::distance;
+use crate::systems::{distance, noise};
 use crate::tank::Tank;
 use crate::threads::on_processes;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use undine_linsolve::amg::{Amg, Settings};
 use undine_linsolve::gallery::{BoundedSystem, dam_break};
 use undine_linsolve::lcp::{Bounds, Coloured, GaussSeidel, LcpReport, pgs, predictor_corrector};
 use undine_linsolve::pressure::{PressureInput, PressureSystem, Surface};
-use undine_linsolve::{Matrix, Operator, Stop};
+use undine_linsolve::{Matrix, Operator, Preconditioner, Stop};
 
 /// The dam break of the gallery as a tank: the same column of liquid, with its surface half a cell away.
 struct Dam {
@@ -81,7 +81,7 @@ fn the_dam_break_on_buckets_is_that_of_its_matrix() {
     assert!(other.converged() && other.at_lower == report.at_lower, "{other}");
     let size = wanted.iter().fold(0.0_f64, |max, x| max.max(x.abs()));
     assert!(distance(&matrix.gather(&x), &wanted) < 1e-6 * size);
-    assert!(report.krylov_iterations <= 2 * other.krylov_iterations, "{report}\n{other}");
+    assert!(report.krylov_iterations <= other.krylov_iterations, "{report}\n{other}");
 
     // And it is the gallery's, whose rows are in another order.
     let gallery = Matrix::single(bounded.matrix.clone()).unwrap();
@@ -126,6 +126,38 @@ fn sweeps_on_buckets_solve_each_row_within_its_bounds() {
     assert!(report.converged(), "{report}");
     let (wanted, _) = dam.solve(&Stop::relative(1e-9));
     assert!(distance(&x, &wanted) < 1e-3);
+}
+
+#[test]
+fn a_cycle_with_held_cells_leaves_them_at_zero_and_stays_symmetric() {
+    let bounded = dam_break(24).unwrap();
+    let dam = Dam::new(24, &bounded);
+    let rows = dam.b.len();
+    let free: Vec<bool> =
+        dam.lower.iter().zip(noise(rows, 3)).map(|(l, n)| *l < 0.0 || n > 0.0).collect();
+    let some = |seed: u64| -> Vec<f64> {
+        let value = |(n, value): (usize, f64)| {
+            if free[n] && dam.system.has_equation(n) { value } else { 0.0 }
+        };
+        noise(rows, seed).into_iter().enumerate().map(value).collect()
+    };
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let (u, v) = (some(1), some(2));
+    let [mut mu, mut mv, mut all] = [0; 3].map(|_| vec![0.0; rows]);
+    let mut multigrid = dam.system.multigrid();
+    multigrid.apply(&u, &mut all).unwrap();
+    multigrid.restrict(Some(&free)).unwrap();
+    multigrid.apply(&u, &mut mu).unwrap();
+    multigrid.apply(&v, &mut mv).unwrap();
+    assert!((0..rows).all(|n| free[n] || mu[n] == 0.0));
+    let size = (dot(&u, &mu) * dot(&v, &mv)).sqrt();
+    assert!(dot(&u, &mu) > 0.0 && (dot(&v, &mu) - dot(&u, &mv)).abs() < 1e-5 * size);
+
+    // All are free again.
+    multigrid.restrict(None).unwrap();
+    multigrid.apply(&u, &mut mv).unwrap();
+    assert!(mv == all && mv != mu);
+    assert!(multigrid.restrict(Some(&free[1..])).is_err());
 }
 
 #[test]
