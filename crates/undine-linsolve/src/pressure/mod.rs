@@ -29,4 +29,4 @@ pub use half::{place, voxel};
 pub use input::{InverseDensity, Open, PressureInput, Surface};
 pub use multigrid::Multigrid;
 pub use rigid::{Coupled, MOTIONS, Motion, RigidTerm};
-pub use system::{PressureSystem, Term};
+pub use system::PressureSystem;

@@ -15,22 +15,12 @@ use crate::krylov::cg;
 use crate::operator::Operator;
 use crate::report::{Report, Stop};
 use crate::rows::Rows;
-use crate::vector;
 use rayon::prelude::*;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use undine_core::domain::Slot;
 use undine_core::{BucketSet, DiscreteVolume, GridDomain, Handle, Topology};
-
-/// A symmetric, positive semi-definite addition to the equations, such as the low-rank one of a rigid body.
-pub trait Term: Send + Sync {
-    /// y ← y + T·x over the local rows. Collective.
-    fn add(&self, x: &[f64], y: &mut [f64]) -> Result<()>;
-
-    /// Bytes that it holds.
-    fn bytes(&self) -> u64;
-}
 
 /// A pressure system: Σ c·(p − p′) + a·p = b for each liquid cell.
 ///
@@ -41,7 +31,6 @@ pub struct PressureSystem {
     topology: Arc<Topology>,
     hierarchy: Hierarchy,
     regions: Regions,
-    terms: Vec<Box<dyn Term>>,
     /// By row, for those who ask.
     diagonal: OnceLock<Vec<f64>>,
     setup_seconds: f64,
@@ -80,8 +69,8 @@ impl PressureSystem {
             let regions = Regions::new(&pieces, &finest.sides, &rows)?;
             let hierarchy = Hierarchy::new(domain.processes(), &topology, tables, pieces)?;
             let setup_seconds = started.elapsed().as_secs_f64();
-            let (terms, diagonal) = (Vec::new(), OnceLock::new());
-            Ok(Self { rows, topology, hierarchy, regions, terms, diagonal, setup_seconds })
+            let diagonal = OnceLock::new();
+            Ok(Self { rows, topology, hierarchy, regions, diagonal, setup_seconds })
         })
     }
 
@@ -132,12 +121,6 @@ impl PressureSystem {
             ));
         }
         Ok(Report { setup_seconds, ..report })
-    }
-
-    /// Adds a term to the operator. It is not in the multigrid cycle or in [`Self::to_csr`], and must not see the constant
-    /// of a closed region.
-    pub fn add_term(&mut self, term: Box<dyn Term>) {
-        self.terms.push(term);
     }
 
     /// The system as a sparse matrix of its cells. Collective.
@@ -222,13 +205,7 @@ impl Operator for PressureSystem {
 
     fn apply_dot(&self, x: &mut [f64], y: &mut [f64]) -> Result<f64> {
         self.rows.refresh(x)?;
-        let mut dot = product(self.hierarchy.finest(), x, y);
-        if !self.terms.is_empty() {
-            let x = &x[..y.len()];
-            self.terms.iter().try_for_each(|term| term.add(x, y))?;
-            dot = vector::dot(x, y);
-        }
-        self.rows.sum(dot)
+        self.rows.sum(product(self.hierarchy.finest(), x, y))
     }
 
     fn is_singular(&self) -> bool {
@@ -240,7 +217,7 @@ impl Operator for PressureSystem {
     }
 
     fn bytes(&self) -> u64 {
-        self.rows.bytes() + self.terms.iter().map(|term| term.bytes()).sum::<u64>()
+        self.rows.bytes()
     }
 }
 

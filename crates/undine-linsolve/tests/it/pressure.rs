@@ -4,8 +4,8 @@ use crate::systems::noise;
 use crate::tank::{Tank, in_rooms, waves};
 use undine_core::volume::VoxelShape;
 use undine_core::{Bucket, ChannelSpec};
-use undine_linsolve::pressure::{PressureMatrix, PressureSystem, Term, place, voxel};
-use undine_linsolve::{Operator, Preconditioner, Result, Stop};
+use undine_linsolve::pressure::{PressureMatrix, PressureSystem, place, voxel};
+use undine_linsolve::{Operator, Preconditioner, Stop};
 
 /// A vector over the rows of a system that is zero where there are no equations.
 fn some_vector(system: &PressureSystem, matrix: &PressureMatrix, seed: u64) -> Vec<f64> {
@@ -205,37 +205,4 @@ fn closed_regions_are_found_and_solved_without_their_constant() {
     assert!(taken > 1e-4);
     system.project(&mut left).unwrap();
     assert!(left.iter().all(|left| left.abs() < 1e-6));
-}
-
-/// u·uᵀ.
-struct RankOne(Vec<f64>);
-
-impl Term for RankOne {
-    fn add(&self, x: &[f64], y: &mut [f64]) -> Result<()> {
-        let dot: f64 = self.0.iter().zip(x).map(|(u, x)| u * x).sum();
-        y.iter_mut().zip(&self.0).for_each(|(y, u)| *y += dot * u);
-        Ok(())
-    }
-
-    fn bytes(&self) -> u64 {
-        8 * self.0.len() as u64
-    }
-}
-
-#[test]
-fn a_term_is_a_part_of_the_operator() {
-    let tank = Tank::new(0, 2, waves(16.0));
-    let mut system = PressureSystem::new(&tank.domain, &tank.plain()).unwrap();
-    let matrix = system.to_csr().unwrap();
-    let (u, mut x) = (some_vector(&system, &matrix, 6), some_vector(&system, &matrix, 7));
-    let (mut plain, mut y) = (vec![0.0; x.len()], vec![0.0; x.len()]);
-    let before = system.apply_dot(&mut x, &mut plain).unwrap();
-    system.add_term(Box::new(RankOne(u.clone())));
-    let after = system.apply_dot(&mut x, &mut y).unwrap();
-    let dot: f64 = u.iter().zip(&x).map(|(u, x)| u * x).sum();
-    assert!((after - before - dot * dot).abs() < 1e-9 * after);
-    assert!(y.iter().zip(&plain).zip(&u).all(|((y, plain), u)| (y - plain - dot * u).abs() < 1e-9));
-    let mut found = vec![0.0; x.len()];
-    let report = system.solve(&y, &mut found, &Stop::relative(1e-12)).unwrap();
-    assert!(report.converged() && largest_difference(&found, &x) < 1e-8, "{report}");
 }
