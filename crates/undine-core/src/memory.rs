@@ -1,6 +1,7 @@
 //! Memory: a budget that is checked before anything grows, and reports of what channels cost.
 
 use crate::error::{CoreError, Result};
+use bytemuck::Pod;
 use std::ops::AddAssign;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -129,9 +130,46 @@ impl AddAssign for MemoryReport {
     }
 }
 
+/// A huge page [bytes].
+pub(crate) const HUGE: usize = 2 << 20;
+
+/// A vector of zeros for long passes over memory: a large one lies in huge pages where the system has them, and is first touched
+/// by whoever writes to it, on all threads.
+pub fn zeros<T: Pod>(count: usize) -> Vec<T> {
+    let values = bytemuck::zeroed_vec::<T>(count);
+    ask_for_huge_pages(values.as_ptr().cast_mut().cast(), size_of_val(&values[..]));
+    values
+}
+
+/// Asks the system for huge pages in a range of memory, best before it is first touched.
+pub(crate) fn ask_for_huge_pages(start: *mut u8, bytes: usize) {
+    #[cfg(target_os = "linux")]
+    if bytes >= HUGE {
+        const SMALL: usize = 4096;
+        let skipped = start.align_offset(SMALL);
+        // SAFETY: the range lies within an allocation of the caller's. It is a hint and changes no byte: a system without
+        // huge pages says no, and nothing is lost.
+        unsafe {
+            libc::madvise(start.add(skipped).cast(), bytes - skipped, libc::MADV_HUGEPAGE);
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (start, bytes);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_vector_of_zeros_is_one_of_any_length() {
+        for count in [0, 1, 1000, HUGE / 8, 3 * HUGE / 8 + 5] {
+            let mut values = zeros::<f64>(count);
+            assert_eq!(values.len(), count);
+            assert!(values.iter().all(|&value| value == 0.0));
+            values.fill(1.0);
+        }
+    }
 
     #[test]
     fn a_reservation_beyond_the_budget_changes_nothing() {

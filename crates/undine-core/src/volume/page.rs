@@ -3,15 +3,13 @@
 //! A stencil reads seven chunks at once. With pages of 4 KiB each of them needs its own entry in the
 //! CPU's table of pages, which is too small for that; with pages of 2 MiB it is not.
 
+use crate::memory::{HUGE, ask_for_huge_pages};
 use bytemuck::Pod;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
 /// A cache line [bytes].
 const LINE: usize = 64;
-
-/// A huge page [bytes].
-const HUGE: usize = 2 << 20;
 
 /// Bytes that start as zero, aligned to a cache line, or to a huge page if there are as many.
 pub(super) struct Page {
@@ -35,7 +33,7 @@ impl Page {
         let Some(start) = NonNull::new(unsafe { alloc(layout) }) else {
             handle_alloc_error(layout)
         };
-        advise(start, bytes);
+        ask_for_huge_pages(start.as_ptr(), bytes);
         // SAFETY: these bytes were just allocated.
         unsafe { start.write_bytes(0, bytes) };
         Self { start, bytes }
@@ -92,18 +90,6 @@ impl Drop for Page {
             unsafe { dealloc(self.start.as_ptr(), Self::layout(self.bytes)) };
         }
     }
-}
-
-/// Asks the system for huge pages, before it gives any.
-fn advise(start: NonNull<u8>, bytes: usize) {
-    #[cfg(target_os = "linux")]
-    if bytes >= HUGE {
-        // SAFETY: the range was just allocated and is not used yet. It is a hint: a system without
-        // huge pages says no, and nothing is lost.
-        unsafe { libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = (start, bytes);
 }
 
 #[cfg(test)]

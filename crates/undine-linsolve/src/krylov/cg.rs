@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::operator::{Operator, Preconditioner};
 use crate::report::{Outcome, Report, Stop};
 use crate::vector;
+use undine_core::memory::zeros;
 
 /// Solves A·x = b, A symmetric and positive (semi-)definite. `x` goes in as the first guess. Collective.
 pub fn cg(
@@ -40,10 +41,10 @@ fn iterate(
     let rows = operator.rows();
     let local = rows.local();
     let mut progress = Progress::new(operator, b, x, stop)?;
-    let (mut r, mut z, mut q) = (vec![0.0; local], vec![0.0; local], vec![0.0; local]);
-    let mut p = vec![0.0; rows.stored()];
+    let (mut r, mut z, mut q) = (zeros(local), zeros(local), zeros(local));
+    let mut p = zeros(rows.stored());
     // The residual of the iteration before, which only the flexible variant looks back at.
-    let mut before = if flexible { vec![0.0; local] } else { Vec::new() };
+    let mut before = if flexible { zeros(local) } else { Vec::new() };
     let work = 8 * (3 * local + p.len() + before.len() + local) as u64;
 
     let mut ended = progress.begin(x, &mut r)?;

@@ -5,10 +5,14 @@ use crate::operator::{Operator, Preconditioner};
 use crate::report::{Outcome, Report, Stop};
 use crate::vector;
 use std::time::Instant;
+use undine_core::memory::zeros;
 
 /// A copy of the iterate is kept whenever the residual has fallen by this much since the last: what comes out after a
 /// failure is within this factor of the best, and the copies cost next to nothing.
 const KEEP_EVERY: f64 = 0.1;
+
+/// Iterations before the first copy but the guess. A solve that is over by then should not pay for any.
+const KEEP_FROM: usize = 10;
 
 /// A residual counts as smaller only if it is so by this much. Without it, rounding that creeps downwards would pass for
 /// progress.
@@ -20,6 +24,13 @@ const RESTARTS: usize = 8;
 /// Below this norm the squares of a vector's entries vanish, and sums of them say nothing.
 const TOO_SMALL: f64 = 1e-140;
 
+/// An iterate that may turn out to be the best, and the norm of its residual.
+struct Kept {
+    norm: f64,
+    /// None for zero everywhere.
+    x: Option<Vec<f64>>,
+}
+
 /// What is known of a solve under way.
 pub(super) struct Progress<'a> {
     operator: &'a dyn Operator,
@@ -28,6 +39,8 @@ pub(super) struct Progress<'a> {
     b_norm: f64,
     /// Whether the right-hand side is zero everywhere.
     b_is_zero: bool,
+    /// Whether the first guess is.
+    guess_is_zero: bool,
     /// What of the right-hand side lies along the null space: its share of the norm, and its largest entry.
     unreachable: (f64, f64),
     history: Vec<f64>,
@@ -36,7 +49,7 @@ pub(super) struct Progress<'a> {
     restarts: usize,
     /// The norm of the true residual when it was last computed.
     true_norm: f64,
-    kept: Option<(f64, Vec<f64>)>,
+    kept: Option<Kept>,
     started: Instant,
     notes: Vec<String>,
 }
@@ -49,11 +62,12 @@ impl<'a> Progress<'a> {
             .check("the right-hand side", b)
             .and_then(|()| rows.check("the first guess", x))
             .and_then(|()| stop.check())
-            .and_then(|()| check_finite("the right-hand side", b))
-            .and_then(|()| check_finite("the first guess", x));
-        rows.all_agree(checked)?;
+            .and_then(|()| largest_if_finite("the right-hand side", b))
+            .and_then(|b| Ok((b, largest_if_finite("the first guess", x)?)));
+        let (largest_b, largest_x) = rows.all_agree(checked)?;
         let b_norm = rows.sum(vector::square(b))?.sqrt();
-        let b_is_zero = rows.max(vector::largest(b))? == 0.0;
+        let b_is_zero = rows.max(largest_b)? == 0.0;
+        let guess_is_zero = rows.max(largest_x)? == 0.0;
         let mut unreachable = (0.0, 0.0);
         if operator.is_singular() && b_norm > 0.0 {
             let mut rest = b.to_vec();
@@ -69,6 +83,7 @@ impl<'a> Progress<'a> {
             b,
             b_norm,
             b_is_zero,
+            guess_is_zero,
             history: Vec::new(),
             smallest: f64::INFINITY,
             since_smallest: 0,
@@ -96,7 +111,12 @@ impl<'a> Progress<'a> {
                 "the right-hand side is so small that its squares vanish; scale the system",
             )));
         }
-        self.true_norm = self.residual(x, r)?;
+        self.true_norm = if self.guess_is_zero && !self.operator.is_singular() {
+            vector::copy(self.b, r);
+            self.b_norm
+        } else {
+            self.residual(x, r)?
+        };
         self.watch(self.true_norm, r, x)
     }
 
@@ -132,8 +152,16 @@ impl<'a> Progress<'a> {
         if norm < SMALLER * self.smallest {
             self.smallest = norm;
             self.since_smallest = 0;
-            if self.kept.as_ref().is_none_or(|(kept, _)| norm < KEEP_EVERY * kept) {
-                self.keep(norm, x);
+            match &mut self.kept {
+                None => {
+                    let x = (!self.guess_is_zero).then(|| x.to_vec());
+                    self.kept = Some(Kept { norm, x });
+                }
+                Some(kept) if self.history.len() > KEEP_FROM && norm < KEEP_EVERY * kept.norm => {
+                    kept.norm = norm;
+                    vector::copy(x, kept.x.get_or_insert_with(|| zeros(x.len())));
+                }
+                Some(_) => {}
             }
         } else {
             self.since_smallest += 1;
@@ -224,8 +252,9 @@ impl<'a> Progress<'a> {
             _ => self.residual(x, r)?,
         };
         if outcome != Outcome::Converged
-            && let Some((_, mut kept)) = self.kept.take()
+            && let Some(kept) = self.kept.take()
         {
+            let mut kept = kept.x.unwrap_or_else(|| zeros(x.len()));
             let mut kept_r = vec![0.0; r.len()];
             let kept_norm = self.residual(&mut kept, &mut kept_r)?;
             if norm.is_nan() || norm > kept_norm {
@@ -259,24 +288,16 @@ impl<'a> Progress<'a> {
             notes: self.notes,
         })
     }
-
-    fn keep(&mut self, norm: f64, x: &[f64]) {
-        match &mut self.kept {
-            Some((kept, copy)) => {
-                *kept = norm;
-                vector::copy(x, copy);
-            }
-            None => self.kept = Some((norm, x.to_vec())),
-        }
-    }
 }
 
-fn check_finite(what: &'static str, values: &[f64]) -> Result<()> {
-    if vector::largest(values).is_finite() {
-        return Ok(());
+/// The largest magnitude of a vector's entries here; an error that names the first that is not finite.
+fn largest_if_finite(what: &'static str, values: &[f64]) -> Result<f64> {
+    let largest = vector::largest(values);
+    if largest.is_finite() {
+        return Ok(largest);
     }
     match values.iter().position(|value| !value.is_finite()) {
         Some(row) => Err(SolveError::VectorNotFinite { what, row, value: values[row] }),
-        None => Ok(()),
+        None => Ok(largest),
     }
 }

@@ -7,6 +7,7 @@ use super::stencil::{Around, NONE, sum, weighted};
 use super::tables::Tables;
 use multiversion::multiversion;
 use rayon::prelude::*;
+use undine_core::memory;
 
 /// Buckets that one task works on.
 const TASK: usize = 32;
@@ -22,7 +23,7 @@ pub type Octant = [[[f32; 4]; 4]; 4];
 
 /// A vector of zeros.
 pub fn zeros(buckets: usize) -> Halves {
-    [vec![EMPTY; buckets], vec![EMPTY; buckets]]
+    [memory::zeros(buckets), memory::zeros(buckets)]
 }
 
 /// Calls `work` on pieces of `halves` with the place where each begins, on all threads if there is enough to do.
