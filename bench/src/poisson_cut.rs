@@ -6,12 +6,15 @@ use crate::harness::{Benchmark, Context, Outcome};
 use crate::poisson::converged;
 use crate::report::Value;
 use crate::tank::Tank;
-use undine_core::glam::DVec3;
+use std::f64::consts::PI;
+use undine_core::glam::{DVec3, IVec3};
 use undine_linsolve::amg::{Amg, Settings};
 use undine_linsolve::gallery::noise;
 use undine_linsolve::krylov::cg;
-use undine_linsolve::pressure::{InverseDensity, Open, PressureInput, PressureSystem, Surface};
-use undine_linsolve::{Report, Stop};
+use undine_linsolve::pressure::{
+    InverseDensity, Open, PressureInput, PressureMatrix, PressureSystem, Surface, voxel,
+};
+use undine_linsolve::{Operator, Report, Stop};
 
 /// The `poisson-cut` benchmark.
 pub const BENCHMARK: Benchmark = Benchmark {
@@ -44,14 +47,12 @@ fn run(context: &Context) -> Result<Outcome> {
         ..plain
     };
 
-    let plain = Solves::new(&PressureSystem::new(&tank.domain, &plain)?)?;
+    let plain = Solves::new(&PressureSystem::new(&tank.domain, &plain)?, size)?;
     let pressure = PressureSystem::new(&tank.domain, &cut)?;
-    let cuts = Solves::new(&pressure)?;
+    let cuts = Solves::new(&pressure, size)?;
     let stop = Stop::relative(1e-6);
     let matrix = pressure.to_csr()?;
-    let rows: Vec<f64> = (0..matrix.entries.len() as u64).map(|n| noise(3, n)).collect();
-    let mut b = vec![0.0; undine_linsolve::Operator::rows(&pressure).local()];
-    matrix.scatter(&rows, &mut b);
+    let (rows, b) = right_hand_side(&pressure, &matrix, size);
     let unknowns = rows.len() as u64;
 
     let mut x = vec![0.0; b.len()];
@@ -97,11 +98,9 @@ struct Solves {
 }
 
 impl Solves {
-    fn new(pressure: &PressureSystem) -> Result<Self> {
+    fn new(pressure: &PressureSystem, size: f64) -> Result<Self> {
         let matrix = pressure.to_csr()?;
-        let rows: Vec<f64> = (0..matrix.entries.len() as u64).map(|n| noise(3, n)).collect();
-        let mut b = vec![0.0; undine_linsolve::Operator::rows(pressure).local()];
-        matrix.scatter(&rows, &mut b);
+        let (rows, b) = right_hand_side(pressure, &matrix, size);
         let stop = Stop::relative(1e-6);
         let mut x = vec![0.0; b.len()];
         let multigrid = converged(pressure.solve(&b, &mut x, &stop)?)?;
@@ -110,6 +109,26 @@ impl Solves {
         let amg = converged(cg(&matrix.matrix, &mut amg, &rows, &mut x, &stop)?)?;
         Ok(Self { multigrid, amg })
     }
+}
+
+/// The divergence of `poisson`, smooth and with noise: by row of the matrix, and by entry of the pressure system.
+fn right_hand_side(
+    pressure: &PressureSystem,
+    matrix: &PressureMatrix,
+    size: f64,
+) -> (Vec<f64>, Vec<f64>) {
+    let divergence = |(row, &entry): (usize, &u32)| {
+        let corner = pressure.topology().bucket(entry / 512).coord * 8;
+        let voxel = voxel(entry as usize % 512) as i32;
+        let cell = corner + IVec3::new(voxel >> 6, voxel >> 3 & 7, voxel & 7);
+        let at = (cell.as_dvec3() + 0.5) / size;
+        let smooth = (2.0 * PI * at.x).sin() * (4.0 * PI * at.y).cos() * (PI * at.z).sin();
+        smooth + 0.3 * noise(3, row as u64)
+    };
+    let rows: Vec<f64> = matrix.entries.iter().enumerate().map(divergence).collect();
+    let mut b = vec![0.0; pressure.rows().local()];
+    matrix.scatter(&rows, &mut b);
+    (rows, b)
 }
 
 /// The signed distance to the wavy surface in a unit box, about: negative below, and in a drop above.

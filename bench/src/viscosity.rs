@@ -5,7 +5,7 @@ use crate::Result;
 use crate::harness::{Benchmark, Context, Outcome};
 use crate::poisson::converged;
 use crate::report::Value;
-use undine_linsolve::amg::{Amg, NearNullSpace, Settings};
+use undine_linsolve::amg::{Amg, Grouping, NearNullSpace, Settings};
 use undine_linsolve::gallery::{Walls, viscosity};
 use undine_linsolve::krylov::cg;
 use undine_linsolve::precondition::IncompleteCholesky;
@@ -20,16 +20,17 @@ pub const BENCHMARK: Benchmark = Benchmark {
     run,
 };
 
-/// Δt μ / (ρ Δx²): honey, close up.
-const STRENGTH: f64 = 300.0;
+/// Δt μ / (ρ Δx²): caramel of 70 Pa·s in cells of 1 mm and steps of 1/48 s.
+const STRENGTH: f64 = 1000.0;
 
 fn run(context: &Context) -> Result<Outcome> {
     let honey = viscosity(context.size, STRENGTH, Walls::Stick)?;
     let matrix = Matrix::single(honey.matrix)?;
-    // Shifts of the whole liquid: coarse levels keep its three components apart.
-    let shifts = honey.modes.into_iter().take(3).collect();
-    let settings =
-        Settings { near_null_space: NearNullSpace::Vectors(shifts), ..Settings::default() };
+    let settings = Settings {
+        nodes: Grouping::nodes(&honey.nodes),
+        near_null_space: NearNullSpace::Vectors(honey.modes),
+        ..Settings::default()
+    };
     let solve = |preconditioner: &mut dyn Preconditioner, x: &mut Vec<f64>| -> Result<Report> {
         x.fill(0.0);
         converged(cg(&matrix, preconditioner, &honey.b, x, &Stop::relative(1e-6))?)
@@ -46,6 +47,13 @@ fn run(context: &Context) -> Result<Outcome> {
         |(x, _), hash| hash.write(x),
     )?;
     let iterations = state.1;
+    // While the liquid changes little, the hierarchy is kept and only the solve is paid.
+    let mut kept = Amg::new(&matrix, &settings)?;
+    let again = context.work("unknowns", unknowns).measure(
+        &mut state,
+        |(x, _)| solve(&mut kept, x).map(|_| ()),
+        |(x, _), hash| hash.write(x),
+    )?;
     let cholesky = context.work("unknowns", unknowns).measure(
         &mut state,
         |(x, iterations)| {
@@ -56,10 +64,13 @@ fn run(context: &Context) -> Result<Outcome> {
         |(x, _), hash| hash.write(x),
     )?;
     let vs_cholesky = cholesky.seconds / amg.seconds;
+    let again_vs_cholesky = cholesky.seconds / again.seconds;
     Ok(Outcome::new(amg)
+        .also("again", again)
         .also("ic", cholesky)
         .with("unknowns", Value::Count(unknowns))
         .with("iterations", Value::Count(iterations as u64))
         .with("ic_iterations", Value::Count(state.1 as u64))
-        .with("vs_ic", Value::Number(vs_cholesky)))
+        .with("vs_ic", Value::Number(vs_cholesky))
+        .with("again_vs_ic", Value::Number(again_vs_cholesky)))
 }

@@ -10,7 +10,7 @@
 use super::poisson::liquid_mask;
 use super::{noise, rigid_motions};
 use crate::error::Result;
-use crate::matrix::Csr;
+use crate::matrix::{Csr, Nodes};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
@@ -34,8 +34,10 @@ pub struct Viscosity {
     pub inertia: Vec<f64>,
     /// Where each face is, in cells.
     pub positions: Vec<[f64; 3]>,
-    /// The axis of each face: unknowns are numbered axis by axis.
+    /// The axis of each face.
     pub components: Vec<u8>,
+    /// Faces at the lower sides of one cell, which are numbered together.
+    pub nodes: Nodes,
     /// The six rigid motions, an entry per row.
     pub modes: Vec<Vec<f64>>,
 }
@@ -44,7 +46,9 @@ pub struct Viscosity {
 /// cells of 5 mm and steps of 1/48 s has 6; a resolved close-up of it some hundreds.
 pub fn viscosity(n: usize, strength: f64, walls: Walls) -> Result<Viscosity> {
     let grid = Grid { n: n as isize, walls, liquid: liquid_mask(n) };
-    let faces: Vec<Face> = (0..3).flat_map(|axis| grid.unknown_faces(axis)).collect();
+    let mut faces: Vec<Face> = (0..3).flat_map(|axis| grid.unknown_faces(axis)).collect();
+    faces.sort_by_key(|face| (face.at, face.axis));
+    let nodes = Nodes::of_sizes(faces.chunk_by(|a, b| a.at == b.at).map(<[Face]>::len))?;
     let mut rows: [Vec<u32>; 3] = std::array::from_fn(|axis| vec![u32::MAX; grid.all_faces(axis)]);
     for (row, face) in faces.iter().enumerate() {
         rows[face.axis][grid.face_number(*face)] = row as u32;
@@ -98,7 +102,7 @@ pub fn viscosity(n: usize, strength: f64, walls: Walls) -> Result<Viscosity> {
     let positions: Vec<[f64; 3]> = faces.iter().map(Face::position).collect();
     let modes = rigid_motions(faces.iter().map(|face| (face.position(), face.axis)));
     let components = faces.iter().map(|face| face.axis as u8).collect();
-    Ok(Viscosity { matrix, b, inertia, positions, components, modes })
+    Ok(Viscosity { matrix, b, inertia, positions, components, nodes, modes })
 }
 
 /// A face between the cells `at` − 1 and `at` along its axis.
