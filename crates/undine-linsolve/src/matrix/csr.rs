@@ -95,6 +95,8 @@ impl<T: Real> Csr<T> {
         columns: usize,
         triplets: impl IntoIterator<Item = (usize, usize, T)>,
     ) -> Result<Self> {
+        check_count("the number of rows of a matrix", rows)?;
+        check_count("the number of columns of a matrix", columns)?;
         let mut entries: Vec<(usize, usize, T)> = triplets.into_iter().collect();
         if let Some(&(row, column, _)) =
             entries.iter().find(|&&(row, column, _)| row >= rows || column >= columns)
@@ -117,6 +119,7 @@ impl<T: Real> Csr<T> {
             indices.push(column as u32);
             values.push(value);
         }
+        check_count("the number of entries of a matrix", indices.len())?;
         for row in 0..rows {
             starts[row + 1] += starts[row];
         }
@@ -273,10 +276,10 @@ impl<T: Real> Csr<T> {
     /// Refuses a matrix that is not symmetric: two mirrored entries of its first rows × rows part may differ by at most
     /// `tolerance` times the largest of both and of √|aᵢᵢ aⱼⱼ|, beside which a rounded zero is a zero.
     pub fn check_symmetric(&self, tolerance: f64) -> Result<()> {
-        let diagonal = self.diagonal();
+        let roots = self.diagonal_roots();
         self.find_fault(|row, column, value| {
             let mirrored = self.get(column, row).to_f64();
-            let scale = (diagonal[row] * diagonal[column]).abs().sqrt().to_f64();
+            let scale = roots[row] * roots[column];
             let allowed = tolerance * value.abs().max(mirrored.abs()).max(scale);
             let is_wrong = (value - mirrored).abs() > allowed;
             is_wrong.then_some(SolveError::NotSymmetric { row, column, value, mirrored })
@@ -300,16 +303,21 @@ impl<T: Real> Csr<T> {
     pub fn check_spd_hints(&self, tolerance: f64, method: &'static str) -> Result<()> {
         self.check_positive_diagonal(method)?;
         self.check_symmetric(tolerance)?;
-        let diagonal = self.diagonal();
+        let roots = self.diagonal_roots();
         self.find_fault(|row, column, value| {
-            let limit = (diagonal[row] * diagonal[column]).sqrt().to_f64();
+            let limit = roots[row] * roots[column];
             // Equality is for singular matrices, such as those of closed walls, which rounding may carry across.
             let is_wrong = column != row && value.abs() > limit * (1.0 + 1e-6);
             is_wrong.then_some(SolveError::NotPositive { row, column, value, limit })
         })
     }
 
-    /// The first fault of any entry in the first rows × rows part.
+    /// √|aᵢᵢ| by row: a product of two of them is finite where one of two diagonal entries would not be.
+    fn diagonal_roots(&self) -> Vec<f64> {
+        self.diagonal().into_iter().map(|value| value.to_f64().abs().sqrt()).collect()
+    }
+
+    /// The first fault of any entry in the first rows × rows part. One that is not finite is a fault to everybody.
     fn find_fault(
         &self,
         fault: impl Fn(usize, usize, f64) -> Option<SolveError> + Sync,
@@ -319,7 +327,13 @@ impl<T: Real> Csr<T> {
             let (columns, values) = self.row(row);
             let entries = columns.iter().zip(values);
             let mut local = entries.filter(|(column, _)| (**column as usize) < rows);
-            local.find_map(|(&column, value)| fault(row, column as usize, value.to_f64()))
+            local.find_map(|(&column, value)| {
+                let (column, value) = (column as usize, value.to_f64());
+                match value.is_finite() {
+                    true => fault(row, column, value),
+                    false => Some(SolveError::EntryNotFinite { row, column, value }),
+                }
+            })
         };
         (0..rows).into_par_iter().find_map_first(of_row).map_or(Ok(()), Err)
     }
