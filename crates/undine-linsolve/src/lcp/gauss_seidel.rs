@@ -33,7 +33,7 @@ impl<'a> Coloured<'a> {
     /// Refuses a diagonal that is zero or negative anywhere. Collective.
     pub fn new(matrix: &'a Matrix) -> Result<Self> {
         let diagonal = matrix.csr().diagonal();
-        let checked = match diagonal.iter().position(|&value| value <= 0.0) {
+        let checked = match diagonal.iter().position(|&value| value.is_nan() || value <= 0.0) {
             None => Ok(()),
             Some(row) => Err(SolveError::BadDiagonal {
                 row,

@@ -166,12 +166,13 @@ fn invert_definite(
     loop {
         match cholesky(&a, size, shift, SMALLEST * largest) {
             Ok(l) => return Ok((invert_cholesky(&l, size), shift > 0.0)),
-            Err((row, pivot)) if largest == 0.0 => {
+            // A block of zeros, or of numbers that no shift can mend: NaN, or so small that a share of them is nothing.
+            Err((row, pivot)) if !(FIRST_SHIFT * largest > 0.0 && shift < f64::INFINITY) => {
                 return Err(SolveError::BadPivot {
                     what: format!("block {block}"),
                     row: first + row,
                     pivot,
-                    wanted: "positive",
+                    wanted: "positive, and large enough to be shifted",
                 });
             }
             Err(_) => shift = if shift == 0.0 { FIRST_SHIFT * largest } else { 10.0 * shift },
@@ -238,7 +239,7 @@ fn invert_general(
             if a[at(row)].abs() > a[at(best)].abs() { row } else { best }
         });
         let pivot = a[at(pivot_row)];
-        if pivot.abs() <= SMALLEST * largest {
+        if pivot.is_nan() || pivot.abs() <= SMALLEST * largest {
             return Err(SolveError::BadPivot {
                 what: format!("block {block}"),
                 row: first + column,

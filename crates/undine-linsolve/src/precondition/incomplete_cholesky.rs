@@ -81,7 +81,7 @@ impl IncompleteCholesky {
     fn factor(matrix: &Matrix, moved: f64) -> Result<Self> {
         let csr = matrix.csr();
         let diagonal = csr.diagonal();
-        if let Some(row) = diagonal.iter().position(|&value| value <= 0.0) {
+        if let Some(row) = diagonal.iter().position(|&value| value.is_nan() || value <= 0.0) {
             return Err(SolveError::BadDiagonal {
                 row,
                 value: diagonal[row],

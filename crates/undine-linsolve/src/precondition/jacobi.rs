@@ -15,7 +15,7 @@ impl Jacobi {
     /// Refuses a diagonal that is zero or negative anywhere. Collective.
     pub fn new(matrix: &Matrix) -> Result<Self> {
         let diagonal = matrix.csr().diagonal();
-        let wrong = diagonal.iter().position(|&value| value <= 0.0);
+        let wrong = diagonal.iter().position(|&value| value.is_nan() || value <= 0.0);
         let checked = match wrong {
             None => Ok(()),
             Some(row) => Err(SolveError::BadDiagonal {
