@@ -40,6 +40,18 @@ pub fn largest(x: &[f64]) -> f64 {
     x.par_chunks(CHUNK).map(chunk).reduce(|| 0.0, max_or_nan)
 }
 
+/// Why the norm of a right-hand side that is not zero says nothing of it, if so: sums of squares vanish below, and overflow
+/// above what is reasonable, and a residual beside them would pass for small.
+pub(crate) fn beyond_measure(norm: f64) -> Option<&'static str> {
+    if norm < 1e-140 {
+        Some("the right-hand side is so small that its squares vanish; scale the system")
+    } else if norm > 1e150 {
+        Some("the right-hand side is so large that its squares overflow; scale the system")
+    } else {
+        None
+    }
+}
+
 /// The sum of the entries here.
 pub fn sum(x: &[f64]) -> f64 {
     let chunk = |n: usize| {

@@ -21,9 +21,6 @@ const SMALLER: f64 = 0.999;
 /// How often a residual may turn out to be larger than the recursion said, before that counts as stagnation.
 const RESTARTS: usize = 8;
 
-/// Below this norm the squares of a vector's entries vanish, and sums of them say nothing.
-const TOO_SMALL: f64 = 1e-140;
-
 /// An iterate that may turn out to be the best, and the norm of its residual.
 struct Kept {
     norm: f64,
@@ -43,6 +40,8 @@ pub(super) struct Progress<'a> {
     guess_is_zero: bool,
     /// What of the right-hand side lies along the null space: its share of the norm, and its largest entry.
     unreachable: (f64, f64),
+    /// The norm of what was taken out of the true residual along the null space when that was last computed.
+    along: f64,
     history: Vec<f64>,
     smallest: f64,
     since_smallest: usize,
@@ -78,6 +77,7 @@ impl<'a> Progress<'a> {
         }
         Ok(Self {
             unreachable,
+            along: 0.0,
             operator,
             stop: *stop,
             b,
@@ -105,11 +105,9 @@ impl<'a> Progress<'a> {
             self.history.push(0.0);
             return Ok(Some(Outcome::Converged));
         }
-        if self.b_norm < TOO_SMALL {
+        if let Some(why) = vector::beyond_measure(self.b_norm) {
             self.history.push(1.0);
-            return Ok(Some(Outcome::Breakdown(
-                "the right-hand side is so small that its squares vanish; scale the system",
-            )));
+            return Ok(Some(Outcome::Breakdown(why)));
         }
         self.true_norm = if self.guess_is_zero && !self.operator.is_singular() {
             vector::copy(self.b, r);
@@ -121,7 +119,7 @@ impl<'a> Progress<'a> {
     }
 
     /// r = b − A·x, and its norm. Collective.
-    pub fn residual(&self, x: &mut [f64], r: &mut [f64]) -> Result<f64> {
+    pub fn residual(&mut self, x: &mut [f64], r: &mut [f64]) -> Result<f64> {
         let rows = self.operator.rows();
         if rows.stored() == rows.local() {
             self.operator.apply(x, r)?;
@@ -131,10 +129,14 @@ impl<'a> Progress<'a> {
             self.operator.apply(&mut with_copies, r)?;
         }
         vector::update(r, self.b, |ax, b| b - ax);
-        if self.operator.is_singular() {
-            self.operator.project(r)?;
+        if !self.operator.is_singular() {
+            return Ok(rows.sum(vector::square(r))?.sqrt());
         }
-        Ok(rows.sum(vector::square(r))?.sqrt())
+        let whole = rows.sum(vector::square(r))?;
+        self.operator.project(r)?;
+        let reachable = rows.sum(vector::square(r))?;
+        self.along = (whole - reachable).max(0.0).sqrt();
+        Ok(reachable.sqrt())
     }
 
     /// Takes note of a residual norm after one more iteration; says whether and why to stop.
@@ -215,6 +217,14 @@ impl<'a> Progress<'a> {
             && self.operator.rows().max(vector::largest(r))? <= self.stop.absolute)
     }
 
+    /// How much of a residual may lie along the null space, given the share of the right-hand side that does: A·x must add
+    /// nothing to it but what the limits let pass.
+    fn may_lie_along(&self, unreachable: f64) -> f64 {
+        let total = self.operator.rows().total() as f64;
+        let allowed = (self.stop.relative * self.b_norm).max(self.stop.absolute * total.sqrt());
+        (1.0 + 1e-6) * unreachable * self.b_norm + allowed
+    }
+
     /// The relative residual that was watched last.
     pub fn last(&self) -> f64 {
         self.history.last().copied().unwrap_or_default()
@@ -269,6 +279,9 @@ impl<'a> Progress<'a> {
             && largest > self.stop.absolute
         {
             outcome = Outcome::Inconsistent(unreachable);
+        }
+        if outcome == Outcome::Converged && self.along > self.may_lie_along(unreachable) {
+            outcome = Outcome::Breakdown("what is said to be the null space is none (v·Ax ≠ 0)");
         }
         if self.restarts > 0 {
             let times = self.restarts;

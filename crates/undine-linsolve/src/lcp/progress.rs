@@ -16,6 +16,8 @@ pub(super) struct Progress<'a> {
     pub stop: Stop,
     /// ‖b − A·x₀‖ at the admissible point nearest to zero.
     pub scale: f64,
+    /// Why norms say nothing of this system, if so.
+    beyond_measure: Option<&'static str>,
     pub sweeps: usize,
     pub krylov_iterations: usize,
     pub iterations: usize,
@@ -60,6 +62,7 @@ impl<'a> Progress<'a> {
             bounds,
             stop: *stop,
             scale: 0.0,
+            beyond_measure: None,
             sweeps: 0,
             krylov_iterations: 0,
             iterations: 0,
@@ -75,8 +78,12 @@ impl<'a> Progress<'a> {
         let mut r = vec![0.0; b.len()];
         this.residual(&nearest, &mut r)?;
         this.scale = rows.sum(vector::square(&r))?.sqrt();
+        this.beyond_measure = match rows.max(vector::largest(&r))? == 0.0 {
+            true => None,
+            false => vector::beyond_measure(this.scale),
+        };
         bounds.project(x);
-        if this.scale == 0.0 {
+        if this.scale == 0.0 && this.beyond_measure.is_none() {
             x.copy_from_slice(&nearest);
         }
         Ok(this)
@@ -98,6 +105,9 @@ impl<'a> Progress<'a> {
         self.history.push(if self.scale > 0.0 { self.norm / self.scale } else { self.norm });
         if !self.norm.is_finite() {
             return Ok(Some(Outcome::NotFinite("the complementarity residual")));
+        }
+        if let Some(why) = self.beyond_measure {
+            return Ok(Some(Outcome::Breakdown(why)));
         }
         if self.norm < self.best.0 {
             self.best.0 = self.norm;
