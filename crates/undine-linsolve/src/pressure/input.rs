@@ -13,6 +13,15 @@ use undine_core::domain::{NONE, Slot};
 use undine_core::volume::{DiscreteVolume, MacHandle, MaskHandle, Resolution, VoxelColumn};
 use undine_core::{GridDomain, Handle};
 
+/// Coefficients of open faces must lie in between: they, their inverses and sums over coarse cells are in single precision.
+const LIMITS: std::ops::RangeInclusive<f64> = 1e-25..=1e25;
+
+/// An open area below this is none: what is left of a face by rounding.
+const CLOSED: f32 = 1e-9;
+
+/// The largest term of a diagonal, and one over the smallest that counts, for the same reason.
+const LARGEST_TERM: f32 = 1e30;
+
 /// The channels of a pressure system. They lie on level 0, with 8³ voxels to a Bucket.
 #[derive(Debug, Clone, Copy)]
 pub struct PressureInput<'a> {
@@ -20,13 +29,13 @@ pub struct PressureInput<'a> {
     pub volume: &'a DiscreteVolume,
     /// The cells that have a pressure. All others are air.
     pub liquid: MaskHandle,
-    /// How much of each face is open, from 0 to 1.
+    /// How much of each face is open, from 0 to 1. Less than 1e-9 counts as nothing.
     pub open: Open,
     /// One over the density at each face [m³/kg], or in any unit that suits.
     pub inverse_density: InverseDensity,
     /// Where the free surface lies.
     pub surface: Surface,
-    /// What cells add to their own diagonal.
+    /// What cells add to their own diagonal, from 0 to 1e30.
     pub diagonal: Option<Handle<f32>>,
     /// The factor of all face coefficients, for example Δt/Δx².
     pub scale: f64,
@@ -61,7 +70,7 @@ pub enum Surface {
     Distance {
         /// The channel [m].
         distance: Handle<f32>,
-        /// The smallest θ, larger than 0.
+        /// The smallest θ, from 1e-9 to 1.
         smallest: f32,
     },
 }
@@ -103,15 +112,20 @@ impl<'a> PressureInput<'a> {
         if !(self.scale.is_finite() && self.scale > 0.0) {
             return bad("the scale of a pressure system", self.scale.to_string(), "positive");
         }
-        if let InverseDensity::Constant(value) = self.inverse_density
-            && !(value.is_finite() && value > 0.0)
-        {
-            return bad("an inverse density", value.to_string(), "positive");
+        if let InverseDensity::Constant(value) = self.inverse_density {
+            if !(value.is_finite() && value > 0.0) {
+                return bad("an inverse density", value.to_string(), "positive");
+            }
+            let product = self.scale * f64::from(value);
+            if !LIMITS.contains(&product) {
+                let what = "the scale times the inverse density of a pressure system";
+                return bad(what, product.to_string(), "from 1e-25 to 1e25");
+            }
         }
         if let Surface::Distance { smallest, .. } = self.surface
-            && !(smallest > 0.0 && smallest <= 1.0)
+            && !(1e-9..=1.0).contains(&smallest)
         {
-            return bad("the smallest θ", smallest.to_string(), "larger than 0, at most 1");
+            return bad("the smallest θ", smallest.to_string(), "from 1e-9 to 1");
         }
         if self.liquid.resolution != Resolution::R8 {
             let found = format!("{:?}", self.liquid.resolution);
@@ -324,8 +338,15 @@ impl Columns<'_> {
         if !(0.0..=1.0).contains(&open) {
             return Err(self.bad("the open area", axis, above, open, "from 0 to 1"));
         }
-        if open > 0.0 && !(inverse_density.is_finite() && inverse_density > 0.0) {
+        if open < CLOSED {
+            return Ok(0.0);
+        }
+        if !(inverse_density.is_finite() && inverse_density > 0.0) {
             return Err(self.bad("the inverse density", axis, above, inverse_density, "positive"));
+        }
+        if !LIMITS.contains(&(self.input.scale * f64::from(inverse_density))) {
+            let wanted = "from 1e-25 to 1e25 when multiplied by the scale";
+            return Err(self.bad("the inverse density", axis, above, inverse_density, wanted));
         }
         Ok((self.input.scale * f64::from(open) * f64::from(inverse_density)) as f32)
     }
@@ -358,11 +379,11 @@ impl Columns<'_> {
         let chunk = column.chunk(slot);
         let mut own = [0.0; VOXELS];
         for voxel in (0..VOXELS).filter(|&voxel| is_on(&piece.active, voxel)) {
-            if !(chunk[voxel].is_finite() && chunk[voxel] >= 0.0) {
+            if !(0.0..=LARGEST_TERM).contains(&chunk[voxel]) {
                 let cell = (slot, voxel);
-                return Err(self.bad("the diagonal term", 3, cell, chunk[voxel], "not negative"));
+                return Err(self.bad("the diagonal term", 3, cell, chunk[voxel], "from 0 to 1e30"));
             }
-            own[voxel] = chunk[voxel];
+            own[voxel] = if chunk[voxel] < 1.0 / LARGEST_TERM { 0.0 } else { chunk[voxel] };
         }
         piece.own = own.iter().any(|&term| term > 0.0).then(|| Box::new(own));
         Ok(())

@@ -11,7 +11,7 @@ use super::deflate::{Deflated, LIGHT};
 use super::half::{VOXELS, voxel};
 use super::level::Level;
 use super::small;
-use super::system::PressureSystem;
+use super::system::{PressureSystem, check_vectors, clear_rounding};
 use crate::error::{Result, SolveError};
 use crate::krylov::cg;
 use crate::matrix::{Csr, Matrix};
@@ -212,12 +212,13 @@ impl<'a> Coupled<'a> {
     /// nothing along them.
     pub fn solve(&self, b: &[f64], x: &mut [f64], stop: &Stop) -> Result<Report> {
         let rows = self.rows();
-        rows.all_agree(rows.check("the right-hand side", b).and(rows.check("the first guess", x)))?;
+        check_vectors(rows, b, x)?;
         let started = Instant::now();
         let mut preconditioner = self.preconditioner(LIGHT)?;
         let setup_seconds = self.setup_seconds + started.elapsed().as_secs_f64();
         let mut reachable = b.to_vec();
         self.project(&mut reachable)?;
+        clear_rounding(rows, b, &mut reachable)?;
         self.project(x)?;
         let mut report = cg(self, &mut preconditioner, &reachable, x, stop)?;
         self.project(x)?;

@@ -15,12 +15,16 @@ use crate::krylov::cg;
 use crate::operator::Operator;
 use crate::report::{Report, Stop};
 use crate::rows::Rows;
+use crate::vector;
 use rayon::prelude::*;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use undine_core::domain::Slot;
 use undine_core::{BucketSet, DiscreteVolume, GridDomain, Handle, Topology};
+
+/// What sums over a region may be wrong by, as a share of what they add.
+const ROUNDING: f64 = 1e-12;
 
 /// A pressure system: Σ c·(p − p′) + a·p = b for each liquid cell.
 ///
@@ -107,11 +111,10 @@ impl PressureSystem {
             let report = cg(self, &mut multigrid, b, x, stop)?;
             return Ok(Report { setup_seconds, ..report });
         }
-        self.rows.all_agree(
-            self.rows.check("the right-hand side", b).and(self.rows.check("the first guess", x)),
-        )?;
+        check_vectors(&self.rows, b, x)?;
         let mut reachable = b.to_vec();
         let removed = self.regions.project(&mut reachable, &self.rows)?;
+        clear_rounding(&self.rows, b, &mut reachable)?;
         self.regions.project(x, &self.rows)?;
         let mut report = cg(self, &mut multigrid, &reachable, x, stop)?;
         self.regions.project(x, &self.rows)?;
@@ -219,6 +222,28 @@ impl Operator for PressureSystem {
     fn bytes(&self) -> u64 {
         self.rows.bytes()
     }
+}
+
+/// Refuses a right-hand side or a first guess of a wrong length, or with entries that are not finite: what is projected first
+/// would spread them, and nobody could tell which entry was to blame. Collective.
+pub(super) fn check_vectors(rows: &Rows, b: &[f64], x: &[f64]) -> Result<()> {
+    let vectors = [("the right-hand side", b), ("the first guess", x)];
+    rows.all_agree(vectors.into_iter().try_for_each(|(what, values)| {
+        rows.check(what, values)?;
+        match values.iter().position(|value| !value.is_finite()) {
+            Some(row) => Err(SolveError::VectorNotFinite { what, row, value: values[row] }),
+            None => Ok(()),
+        }
+    }))
+}
+
+/// Nothing, if what a projection left of a right-hand side is no more than the rounding of what it took out. Collective.
+pub(super) fn clear_rounding(rows: &Rows, b: &[f64], reachable: &mut [f64]) -> Result<()> {
+    let (before, left) = (rows.max(vector::largest(b))?, rows.max(vector::largest(reachable))?);
+    if left <= ROUNDING * before {
+        reachable.fill(0.0);
+    }
+    Ok(())
 }
 
 fn check_resolution(chunk_len: usize) -> Result<()> {
