@@ -111,9 +111,25 @@ pub enum NearNullSpace {
 impl NearNullSpace {
     /// Rigid motions of vertices with three or six unknowns: three shifts, and three turns about the vertices' mean.
     ///
-    /// A vertex of six unknowns has a displacement and a small turn, each along x, y, z. `positions` are those of the vertices that
-    /// this process owns [m].
+    /// A vertex of six unknowns has a displacement and a small turn, each along x, y, z. `positions` are those of the vertices
+    /// [m], which one process owns all of: several must agree on a centre, see [`Self::rigid_motions_about`].
     pub fn rigid_motions(positions: &[[f64; 3]], size: usize) -> Result<Self> {
+        // About their mean, so that turns differ as much as they can from shifts.
+        let count = positions.len().max(1) as f64;
+        let mut mean = [0.0; 3];
+        for position in positions {
+            (0..3).for_each(|axis| mean[axis] += position[axis] / count);
+        }
+        Self::rigid_motions_about(mean, positions, size)
+    }
+
+    /// The same with turns about a centre [m] somewhere in the middle. `positions` are those of the vertices that this process
+    /// owns [m]; the centre is the same on all of them, or their turns would not fit together.
+    pub fn rigid_motions_about(
+        centre: [f64; 3],
+        positions: &[[f64; 3]],
+        size: usize,
+    ) -> Result<Self> {
         if size != 3 && size != 6 {
             return Err(SolveError::BadValue {
                 what: "the unknowns of a vertex that moves rigidly".into(),
@@ -121,16 +137,10 @@ impl NearNullSpace {
                 wanted: "3 or 6",
             });
         }
-        // About their mean, so that turns differ as much as they can from shifts.
-        let count = positions.len().max(1) as f64;
-        let mut mean = [0.0; 3];
-        for position in positions {
-            (0..3).for_each(|axis| mean[axis] += position[axis] / count);
-        }
         let mut vectors = vec![Vec::new(); 6];
         for position in positions {
-            let [x, y, z] = [0, 1, 2].map(|axis| position[axis] - mean[axis]);
-            // A turn w moves the vertex by w × (position − mean).
+            let [x, y, z] = [0, 1, 2].map(|axis| position[axis] - centre[axis]);
+            // A turn w moves the vertex by w × (position − centre).
             let turns = [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]];
             for (n, vector) in vectors.iter_mut().enumerate() {
                 let along = |component: usize| match (component, n) {

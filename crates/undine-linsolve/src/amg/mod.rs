@@ -73,7 +73,8 @@ impl Amg {
             .and_then(|largest| {
                 Ok((largest, settings.near_null_space.by_rows(&settings.nodes, rows.local())?))
             });
-        let (largest, (count, vectors)) = rows.all_agree(checked)?;
+        let (largest, (count, mut vectors)) = rows.all_agree(checked)?;
+        bring_into_range(rows, count, &mut vectors)?;
         let scale = scale_of(rows, largest)?;
         let mut system = System {
             rows: matrix.shared_rows().clone(),
@@ -236,6 +237,20 @@ fn largest_diagonal(matrix: &Csr<f64>) -> Result<f64> {
 fn scale_of(rows: &Rows, largest: f64) -> Result<f64> {
     let largest = rows.max(largest)?;
     Ok(if largest > 0.0 { power_of_two_below(largest).recip() } else { 1.0 })
+}
+
+/// Scales near-null vectors, `count` entries to a row, whose squares or whose `f32` would vanish or overflow. Their lengths
+/// mean nothing. Collective.
+fn bring_into_range(rows: &Rows, count: usize, vectors: &mut [f64]) -> Result<()> {
+    for n in 0..count {
+        let entries = vectors.iter().skip(n).step_by(count);
+        let largest = rows.max(entries.fold(0.0, |max: f64, entry| max.max(entry.abs())))?;
+        if largest > 0.0 && !(1e-10..=1e10).contains(&largest) {
+            let scale = power_of_two_below(largest).recip();
+            vectors.iter_mut().skip(n).step_by(count).for_each(|entry| *entry *= scale);
+        }
+    }
+    Ok(())
 }
 
 /// The largest power of two that is at most a positive number, in the range where its inverse is a number too.
