@@ -8,6 +8,7 @@ mod choose;
 mod dense;
 mod direct;
 mod gallery;
+mod hostile;
 mod krylov;
 mod lcp;
 mod manybodies;
