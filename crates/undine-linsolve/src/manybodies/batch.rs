@@ -4,6 +4,7 @@ use super::band::{self, LANES, Lane, Shape};
 use super::blocks::Blocks;
 use super::local::Places;
 use super::{Fallback, SHIFTS};
+use crate::error::{Result, SolveError};
 use crate::matrix::Csr;
 use std::sync::Arc;
 
@@ -53,13 +54,14 @@ impl Batch {
         })
     }
 
-    /// Takes the values of a matrix. A block that is not positive definite gets its diagonal raised until it is.
+    /// Takes the values of a matrix. A block that is not positive definite gets its diagonal raised until it is, and is
+    /// refused if nothing helps.
     pub fn refactor(
         &mut self,
         matrix: &Csr<f64>,
         blocks: &Blocks,
         places: &Places,
-    ) -> Vec<Fallback> {
+    ) -> Result<Vec<Fallback>> {
         let Shape { rows, width } = self.shape;
         let gathered = self.gather(matrix, blocks, places);
         let mut values = gathered.clone();
@@ -68,11 +70,19 @@ impl Batch {
         while let Err(pivot) = band::factor(self.shape, &mut values) {
             // Raise the diagonal of the block that failed, and begin again.
             let lane = pivot.lane;
-            let shift = SHIFTS[stage[lane]];
-            stage[lane] = (stage[lane] + 1).min(SHIFTS.len() - 1);
             let member = &self.members[lane];
             let block = blocks.rows(member.block as usize);
             let row = block[member.place(pivot.row)] as usize;
+            let Some(&shift) = SHIFTS.get(stage[lane]) else {
+                // A dominant matrix has a factor, unless its entries are no numbers, or so small or large that sums fail.
+                return Err(SolveError::BadPivot {
+                    what: format!("block {}", member.block),
+                    row,
+                    pivot: pivot.value,
+                    wanted: "positive once the diagonal is raised",
+                });
+            };
+            stage[lane] += 1;
             match fallbacks.iter_mut().find(|fallback| fallback.block == member.block as usize) {
                 Some(known) => known.shift = shift,
                 None => fallbacks.push(Fallback {
@@ -113,7 +123,7 @@ impl Batch {
         } else {
             Factor::Double { values, x: vec![[0.0; LANES]; length] }
         };
-        fallbacks
+        Ok(fallbacks)
     }
 
     /// z = (blocks)⁻¹·r: `r` over all rows, a slice of `z` per block.

@@ -117,14 +117,15 @@ impl Manybodies {
     fn take_values(&mut self, csr: &Csr<f64>) -> Result<()> {
         let Self { blocks, places, batches, sparse, .. } = self;
         let (bands, others) = rayon::join(
-            || -> Vec<Vec<Fallback>> {
+            || -> Result<Vec<Vec<Fallback>>> {
                 batches.par_iter_mut().map(|batch| batch.refactor(csr, blocks, places)).collect()
             },
             || -> Result<Vec<Option<Fallback>>> {
                 sparse.par_iter_mut().map(|sparse| sparse.refactor(csr, blocks, places)).collect()
             },
         );
-        self.fallbacks = bands.into_iter().flatten().chain(others?.into_iter().flatten()).collect();
+        self.fallbacks =
+            bands?.into_iter().flatten().chain(others?.into_iter().flatten()).collect();
         self.fallbacks.sort_unstable_by_key(|fallback| fallback.block);
         Ok(())
     }

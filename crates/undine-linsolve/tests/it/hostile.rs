@@ -59,6 +59,15 @@ fn a_diagonal_that_is_no_number_is_named() {
 }
 
 #[test]
+fn an_object_that_no_shift_mends_is_refused() {
+    let mut csr = laplacian(3);
+    csr.values_mut()[40] = f64::NAN;
+    let matrix = Matrix::single(csr).unwrap();
+    let error = Manybodies::new(&matrix, &Blocks::ranges(&[0..9, 9..18])).unwrap_err();
+    assert!(matches!(error, SolveError::BadPivot { .. }), "{error}");
+}
+
+#[test]
 fn symmetry_and_definiteness_are_judged_alike_at_any_scale() {
     for scale in [1e-200, 1.0, 1e200] {
         let with = |mirrored: f64| {
