@@ -138,6 +138,7 @@ impl<'a> System<'a> {
     ///
     /// The report's notes say why the method was chosen, and what was tried before.
     pub fn solve(&self, method: Method, b: &[f64], x: &mut [f64], stop: &Stop) -> Result<Report> {
+        stop.check()?;
         let (method, why) = match method {
             Method::Auto => self.choose()?,
             method => {
