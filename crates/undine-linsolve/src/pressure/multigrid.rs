@@ -17,6 +17,9 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use undine_core::{BucketSet, Partition, Processes, Topology};
 
+/// Sweeps more on Buckets whose coefficients vary.
+const VARIED_SWEEPS: usize = 2;
+
 /// The colour that is relaxed first, and has a residual when the sweeps are done.
 const RED: usize = 0;
 const BLACK: usize = 1;
@@ -37,6 +40,8 @@ pub struct Hierarchy {
     transfers: Vec<Transfer>,
     entry: Option<Entry>,
     coarsest: Coarsest,
+    /// Whether coefficients vary from face to face on the finest level of any process.
+    varied: bool,
 }
 
 /// The level at which everything is gathered on every process.
@@ -109,7 +114,8 @@ impl Hierarchy {
             // The levels have them now.
             table.sides = Vec::new();
         }
-        Ok(Self { tables, levels, halos, transfers, entry, coarsest })
+        let varied = processes.any(!levels[0].faces.is_empty())?;
+        Ok(Self { tables, levels, halos, transfers, entry, coarsest, varied })
     }
 
     /// The level of the system itself.
@@ -169,17 +175,35 @@ impl<'a> Multigrid<'a> {
             );
             self.refresh(n, RED)?;
         }
-        for colour in [BLACK, RED, BLACK] {
-            self.relax(n, colour)?;
-        }
+        self.relax(n, BLACK)?;
+        self.relax_varied(n, [RED, BLACK])?;
+        self.relax(n, RED)?;
+        self.relax(n, BLACK)?;
         self.restrict(n)?;
         self.cycle(n + 1, false)?;
         if n + 2 < levels.len() {
             self.cycle(n + 1, true)?;
         }
         self.prolong(n)?;
-        for colour in [BLACK, RED, BLACK, RED] {
-            self.relax(n, colour)?;
+        self.relax(n, BLACK)?;
+        self.relax(n, RED)?;
+        self.relax_varied(n, [BLACK, RED])?;
+        self.relax(n, BLACK)?;
+        self.relax(n, RED)
+    }
+
+    /// More sweeps where coefficients vary, if they do on the finest level. They keep the cycle symmetric: what comes after the
+    /// coarser level is the reverse of what came before it.
+    fn relax_varied(&mut self, n: usize, colours: [usize; 2]) -> Result<()> {
+        if !self.hierarchy.varied {
+            return Ok(());
+        }
+        for colour in colours.repeat(VARIED_SWEEPS) {
+            let level = level_of(&self.held, self.hierarchy, n);
+            let [red, black] = &mut self.x[n];
+            let (x, other) = if colour == RED { (red, &*black) } else { (black, &*red) };
+            smooth::relax_varied(level, colour, &self.b[n][colour], other, x);
+            self.refresh(n, colour)?;
         }
         Ok(())
     }

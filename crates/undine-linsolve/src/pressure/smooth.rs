@@ -89,6 +89,35 @@ fn relax_some(
     }
 }
 
+/// The same where coefficients vary from face to face: along cut cells and jumps of density, where one sweep does less.
+pub fn relax_varied(
+    level: &Level,
+    colour: usize,
+    b: &[Half<f32>],
+    other: &[Half<f32>],
+    x: &mut [Half<f32>],
+) {
+    each_task(&mut x[..level.local()], |first, x| {
+        relax_varied_some(level, colour, first, b, other, x);
+    });
+}
+
+#[multiversion(targets("x86_64+avx2"))]
+fn relax_varied_some(
+    level: &Level,
+    colour: usize,
+    first: usize,
+    b: &[Half<f32>],
+    other: &[Half<f32>],
+    x: &mut [Half<f32>],
+) {
+    for (place, out) in (first..).zip(x) {
+        if matches!(level.kinds[place], Kind::Varied(..)) {
+            relax_bucket(level, colour, place, &b[place], other, out);
+        }
+    }
+}
+
 /// (b + Σ c·x′) / d on one Bucket.
 #[inline(always)]
 fn relax_bucket(
