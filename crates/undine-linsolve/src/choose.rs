@@ -13,7 +13,7 @@
 //! multigrid of its own ([`pressure`](crate::pressure)).
 
 use crate::amg::{Amg, Grouping, NearNullSpace, Settings};
-use crate::direct::{self, Ordering, solve_direct};
+use crate::direct::{self, solve_direct};
 use crate::error::{Result, SolveError};
 use crate::krylov::{bicgstab, cg, minres};
 use crate::manybodies::{Blocks, Manybodies};
@@ -37,6 +37,9 @@ const LOOSE: f64 = 0.5;
 
 /// Mirrored entries may differ by this share of the larger.
 const SYMMETRY: f64 = 1e-10;
+
+/// Bytes of an entry of a factor, with its share of the structure.
+const BYTES_PER_ENTRY: u64 = 12;
 
 /// How to solve a system. [`FromStr`] and [`fmt::Display`] use the names of scene files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -183,7 +186,7 @@ impl<'a> System<'a> {
         let rows = self.matrix.rows();
         let total = rows.total();
         let symmetric = self.check_promise()?;
-        if total <= SMALL && rows.is_single() {
+        if total <= SMALL {
             return Ok((Method::Direct, format!("direct, because {total} rows are few")));
         }
         if !symmetric {
@@ -263,15 +266,11 @@ impl<'a> System<'a> {
 
     /// Solves directly if memory allows it, from a copy of the guess; or says why not. Collective.
     fn fail_safe(&self, b: &[f64], x: &[f64]) -> Result<Result<(Vec<f64>, Report), String>> {
-        let rows = self.matrix.rows();
-        if !rows.is_single() {
-            return Ok(Err(format!("the rows are on {} processes", rows.processes().count())));
-        }
-        let (entries, _) = direct::fill(self.matrix.csr(), &Ordering::Automatic)?;
-        let bytes = 12 * entries;
-        if bytes > self.direct_bytes {
+        let most = self.direct_bytes / BYTES_PER_ENTRY;
+        let entries = direct::fill_of_all(self.matrix, most)?;
+        if entries.is_none_or(|entries| entries > most) {
             let limit = self.direct_bytes;
-            return Ok(Err(format!("its factor would take {bytes} bytes, of at most {limit}")));
+            return Ok(Err(format!("its factor would take more than the {limit} bytes allowed")));
         }
         let mut x = x.to_vec();
         match solve_direct(self.matrix, b, &mut x) {

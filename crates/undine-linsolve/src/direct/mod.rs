@@ -15,6 +15,7 @@ mod symbolic;
 mod tree;
 
 pub use ordering::Ordering;
+pub(crate) use solve::fill_of_all;
 pub use solve::solve_direct;
 
 use crate::error::{Result, SolveError};
@@ -37,6 +38,10 @@ const SOLVED: f64 = 1e-10;
 
 /// So does a residual of this share of |A|·|x| + |b|: more is not in the numbers.
 const ROUNDING: f64 = 1e-14;
+
+/// But no relative residual above this: a singular matrix answers an unreachable right-hand side with an `x` so long that any
+/// residual is rounding to it.
+const UNSOLVED: f64 = 1e-6;
 
 /// Steps of refinement: a factor in double precision needs one or two, one in single precision some more.
 const REFINEMENTS: usize = 2;
@@ -194,7 +199,9 @@ impl Direct {
 
         let outcome = if !norm.is_finite() {
             Outcome::NotFinite("the solution")
-        } else if relative(norm) <= SOLVED || norm <= 100.0 * self.rounding(x, b_norm) {
+        } else if relative(norm) <= SOLVED
+            || (relative(norm) <= UNSOLVED && norm <= 100.0 * self.rounding(x, b_norm))
+        {
             Outcome::Converged
         } else {
             Outcome::Stagnated

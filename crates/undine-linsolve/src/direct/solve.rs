@@ -34,23 +34,63 @@ pub fn solve_direct(matrix: &Matrix, b: &[f64], x: &mut [f64]) -> Result<Report>
     }
     let csr = matrix.csr();
     let mut notes = Vec::new();
-    let symmetric = csr.check_symmetric(super::SYMMETRY);
-    match &symmetric {
+    // The best so far, where the matrix is so nearly singular that no factor is exact.
+    let mut best: Option<(Report, Vec<f64>)> = None;
+    match csr.check_symmetric(super::SYMMETRY) {
         Err(error) => notes.push(error.to_string()),
         Ok(()) => {
             for kind in [Kind::Cholesky, Kind::Ldlt] {
                 match attempt(csr, kind, b, x, &mut notes)? {
                     Attempt::Solved(report) => return Ok(report),
-                    Attempt::SemiDefinite(row) => return shifted(matrix, row, b, x, notes),
+                    Attempt::SemiDefinite(row) => {
+                        let report = shifted(matrix, row, b, x, notes.clone())?;
+                        if report.converged() {
+                            return Ok(report);
+                        }
+                        notes.push(format!(
+                            "Cholesky with a shift: residual {:.2e}",
+                            report.residual
+                        ));
+                        best = Some((report, x.to_vec()));
+                    }
                     Attempt::Failed => {}
                 }
             }
         }
     }
-    let mut direct = Direct::factor(csr, Kind::Lu, &Ordering::Automatic)?;
-    let mut report = direct.solve(b, x)?;
-    report.notes.splice(0..0, notes);
-    Ok(report)
+    let lu = Direct::factor(csr, Kind::Lu, &Ordering::Automatic);
+    let solved = match (lu, best) {
+        (Ok(mut direct), best) => (direct.solve(b, x)?, best),
+        (Err(_), Some((report, best))) => {
+            x.copy_from_slice(&best);
+            return Ok(report);
+        }
+        (Err(error), None) => return Err(error),
+    };
+    match solved {
+        (report, Some((best, kept))) if !report.converged() && best.residual <= report.residual => {
+            x.copy_from_slice(&kept);
+            Ok(best)
+        }
+        (mut report, _) => {
+            report.notes.splice(0..0, notes);
+            Ok(report)
+        }
+    }
+}
+
+/// The entries that a Cholesky factor of a system of all processes would have, or none if the matrix alone has more than `most`.
+/// Collective.
+pub(crate) fn fill_of_all(matrix: &Matrix, most: u64) -> Result<Option<u64>> {
+    let rows = matrix.rows();
+    if rows.sum(matrix.csr().entries() as f64)? > most as f64 {
+        return Ok(None);
+    }
+    let entries = match rows.is_single() {
+        true => super::fill(matrix.csr(), &Ordering::Automatic)?,
+        false => super::fill(&gather(matrix)?, &Ordering::Automatic)?,
+    };
+    Ok(Some(entries.0))
 }
 
 /// The rows of all processes. Collective.

@@ -30,7 +30,7 @@ use rayon::prelude::*;
 /// Measured with three balls of a tenth, a hundredth and a thousandth of the liquid's density: to a residual of 1e-6 CG needs 12, 15
 /// and 26 iterations without any correction, and 5 with the 9 to 18 that there can be. Below, iterations are limited however
 /// many bodies there are: the condition number is that of multigrid times no more than 1 + s.
-pub const LIGHT: f64 = 50.0;
+pub const LIGHT: f64 = 20.0;
 
 /// A motion with a smaller s than this is not worth the memory even when it is known.
 const HEAVY: f64 = 0.1;

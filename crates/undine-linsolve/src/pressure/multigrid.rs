@@ -8,6 +8,7 @@ use super::exchange::{Gather, Halo, Transfer};
 use super::half::{HALF, Half, VOXELS};
 use super::level::Level;
 use super::piece::Piece;
+use super::smooth::Where::{self, Everywhere, Varied};
 use super::smooth::{self, Halves};
 use super::stencil::NONE;
 use super::tables::Tables;
@@ -165,7 +166,7 @@ impl<'a> Multigrid<'a> {
             return Ok(());
         }
         if guess {
-            self.relax(n, RED)?;
+            self.relax(n, Everywhere, RED)?;
         } else {
             smooth::start(
                 level_of(&self.held, self.hierarchy, n),
@@ -175,21 +176,21 @@ impl<'a> Multigrid<'a> {
             );
             self.refresh(n, RED)?;
         }
-        self.relax(n, BLACK)?;
+        self.relax(n, Everywhere, BLACK)?;
         self.relax_varied(n, [RED, BLACK])?;
-        self.relax(n, RED)?;
-        self.relax(n, BLACK)?;
+        self.relax(n, Everywhere, RED)?;
+        self.relax(n, Everywhere, BLACK)?;
         self.restrict(n)?;
         self.cycle(n + 1, false)?;
         if n + 2 < levels.len() {
             self.cycle(n + 1, true)?;
         }
         self.prolong(n)?;
-        self.relax(n, BLACK)?;
-        self.relax(n, RED)?;
+        self.relax(n, Everywhere, BLACK)?;
+        self.relax(n, Everywhere, RED)?;
         self.relax_varied(n, [BLACK, RED])?;
-        self.relax(n, BLACK)?;
-        self.relax(n, RED)
+        self.relax(n, Everywhere, BLACK)?;
+        self.relax(n, Everywhere, RED)
     }
 
     /// More sweeps where coefficients vary, if they do on the finest level. They keep the cycle symmetric: what comes after the
@@ -199,20 +200,16 @@ impl<'a> Multigrid<'a> {
             return Ok(());
         }
         for colour in colours.repeat(VARIED_SWEEPS) {
-            let level = level_of(&self.held, self.hierarchy, n);
-            let [red, black] = &mut self.x[n];
-            let (x, other) = if colour == RED { (red, &*black) } else { (black, &*red) };
-            smooth::relax_varied(level, colour, &self.b[n][colour], other, x);
-            self.refresh(n, colour)?;
+            self.relax(n, Varied, colour)?;
         }
         Ok(())
     }
 
-    fn relax(&mut self, n: usize, colour: usize) -> Result<()> {
+    fn relax(&mut self, n: usize, which: Where, colour: usize) -> Result<()> {
         let level = level_of(&self.held, self.hierarchy, n);
         let [red, black] = &mut self.x[n];
         let (x, other) = if colour == RED { (red, &*black) } else { (black, &*red) };
-        smooth::relax(level, colour, &self.b[n][colour], other, x);
+        smooth::relax(level, which, colour, &self.b[n][colour], other, x);
         self.refresh(n, colour)
     }
 

@@ -64,47 +64,33 @@ fn start_some(level: &Level, colour: usize, first: usize, b: &[Half<f32>], x: &m
     }
 }
 
+/// Which Buckets a half-sweep relaxes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Where {
+    /// All of them.
+    Everywhere,
+    /// Those whose coefficients vary from face to face: along cut cells and jumps of density, where one sweep does less.
+    Varied,
+}
+
 /// The half-sweep of `colour`: x = (b + Σ c·x′) / d, with x′ of the `other` colour.
 pub fn relax(
     level: &Level,
-    colour: usize,
-    b: &[Half<f32>],
-    other: &[Half<f32>],
-    x: &mut [Half<f32>],
-) {
-    each_task(&mut x[..level.local()], |first, x| relax_some(level, colour, first, b, other, x));
-}
-
-#[multiversion(targets("x86_64+avx2"))]
-fn relax_some(
-    level: &Level,
-    colour: usize,
-    first: usize,
-    b: &[Half<f32>],
-    other: &[Half<f32>],
-    x: &mut [Half<f32>],
-) {
-    for (place, out) in (first..).zip(x) {
-        relax_bucket(level, colour, place, &b[place], other, out);
-    }
-}
-
-/// The same where coefficients vary from face to face: along cut cells and jumps of density, where one sweep does less.
-pub fn relax_varied(
-    level: &Level,
+    which: Where,
     colour: usize,
     b: &[Half<f32>],
     other: &[Half<f32>],
     x: &mut [Half<f32>],
 ) {
     each_task(&mut x[..level.local()], |first, x| {
-        relax_varied_some(level, colour, first, b, other, x);
+        relax_some(level, which, colour, first, b, other, x);
     });
 }
 
 #[multiversion(targets("x86_64+avx2"))]
-fn relax_varied_some(
+fn relax_some(
     level: &Level,
+    which: Where,
     colour: usize,
     first: usize,
     b: &[Half<f32>],
@@ -112,7 +98,7 @@ fn relax_varied_some(
     x: &mut [Half<f32>],
 ) {
     for (place, out) in (first..).zip(x) {
-        if matches!(level.kinds[place], Kind::Varied(..)) {
+        if which == Where::Everywhere || matches!(level.kinds[place], Kind::Varied(..)) {
             relax_bucket(level, colour, place, &b[place], other, out);
         }
     }

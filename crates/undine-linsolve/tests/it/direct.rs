@@ -1,38 +1,20 @@
 //! Direct solves against dense ones, orders of elimination, and what happens to matrices that cannot be factored.
 
-use crate::lcp::share;
-use crate::systems::{laplacian, noise};
+use crate::dense::dense;
+use crate::systems::{laplacian, noise, share, solve_dense};
 use crate::threads::on_processes;
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
 use undine_linsolve::direct::{Direct, Kind, Ordering, fill, solve_direct};
+use undine_linsolve::gallery::hilbert;
 use undine_linsolve::krylov::cg;
-use undine_linsolve::{Csr, Matrix, Outcome, SolveError, Stop};
+use undine_linsolve::{Csr, Matrix, Operator, Outcome, SolveError, Stop};
 
 const KINDS: [Kind; 4] = [Kind::Cholesky, Kind::CholeskySingle, Kind::Ldlt, Kind::Lu];
 
-/// Solves a dense system by elimination with partial pivoting: the plain truth to compare with.
+/// The solution by dense elimination: the plain truth to compare with.
 pub fn dense_solve(csr: &Csr<f64>, b: &[f64]) -> Vec<f64> {
-    let n = csr.rows();
-    let mut a: Vec<Vec<f64>> =
-        (0..n).map(|row| (0..n).map(|column| csr.get(row, column)).collect()).collect();
-    let mut x = b.to_vec();
-    for k in 0..n {
-        let pivot = (k..n).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs())).unwrap();
-        a.swap(k, pivot);
-        x.swap(k, pivot);
-        let (above, below) = a.split_at_mut(k + 1);
-        for (row, i) in below.iter_mut().zip(k + 1..) {
-            let factor = row[k] / above[k][k];
-            row[k..].iter_mut().zip(&above[k][k..]).for_each(|(a, up)| *a -= factor * up);
-            x[i] -= factor * x[k];
-        }
-    }
-    for k in (0..n).rev() {
-        let sum: f64 = (k + 1..n).map(|j| a[k][j] * x[j]).sum();
-        x[k] = (x[k] - sum) / a[k][k];
-    }
-    x
+    solve_dense(&dense(csr).concat(), b).expect("a regular matrix")
 }
 
 /// A symmetric matrix of given couplings; dominance makes it positive definite.
@@ -411,12 +393,36 @@ fn several_processes_gather_the_system_and_solve_it() {
     assert!(solve_direct(&single, &b, &mut wanted).unwrap().converged());
     for count in [2, 3] {
         let found = on_processes(count, |processes| {
-            let (matrix, own) = share(processes, &whole);
+            let (matrix, own) = share(&processes, &whole);
             let mut x = vec![0.0; own.len()];
             let report = solve_direct(&matrix, &b[own], &mut x).unwrap();
             assert!(report.converged(), "{report}");
             x
         });
         assert_eq!(found.concat(), wanted, "{count} processes");
+    }
+}
+
+#[test]
+fn what_a_nearly_singular_matrix_cannot_reach_is_never_called_solved() {
+    let hilbert = hilbert(30).unwrap();
+    let matrix = Matrix::single(hilbert.clone()).unwrap();
+    let mut some = noise(30, 3);
+    let mut reachable = vec![0.0; 30];
+    matrix.apply(&mut some, &mut reachable).unwrap();
+    let mut x = vec![0.0; 30];
+    let report = solve_direct(&matrix, &reachable, &mut x).unwrap();
+    assert!(report.converged() && report.residual < 1e-9, "{report}");
+
+    // No factor of whatever kind, and no way through them.
+    let beyond = noise(30, 4);
+    let report = solve_direct(&matrix, &beyond, &mut x).unwrap();
+    assert!(!report.converged() && report.residual < 1.01, "{report}");
+    assert!(report.notes.iter().any(|note| note.contains("shift")), "{report}");
+    assert!(x.iter().all(|x| x.is_finite()));
+    for kind in [Kind::Ldlt, Kind::Lu] {
+        let Ok(mut direct) = Direct::factor(&hilbert, kind, &Ordering::Natural) else { continue };
+        let report = direct.solve(&beyond, &mut x).unwrap();
+        assert!(!report.converged() || report.residual <= 1e-6, "{report}");
     }
 }

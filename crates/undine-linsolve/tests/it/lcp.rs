@@ -2,7 +2,7 @@
 
 use crate::dense::{product, smallest_scaled_pivot};
 use crate::systems::{
-    distance, from_dense, laplacian_matrix, noise, same_on_any_threads, solve_dense,
+    distance, from_dense, laplacian_matrix, noise, same_on_any_threads, share, solve_dense,
 };
 use crate::threads::on_processes;
 use proptest::prelude::*;
@@ -325,35 +325,6 @@ fn bounded_systems_give_the_same_bits_on_any_number_of_threads() {
     assert_eq!(found.len(), 2 * b.len());
 }
 
-/// A run of rows of a matrix on every process.
-pub fn share(
-    processes: std::sync::Arc<dyn undine_core::Processes>,
-    whole: &Csr<f64>,
-) -> (Matrix, std::ops::Range<usize>) {
-    let (rank, count) = (processes.rank(), processes.count());
-    let own = whole.rows() * rank / count..whole.rows() * (rank + 1) / count;
-    let mut foreign: Vec<u64> = own
-        .clone()
-        .flat_map(|row| whole.row(row).0.iter().map(|&c| u64::from(c)))
-        .filter(|&c| !own.contains(&(c as usize)))
-        .collect();
-    foreign.sort_unstable();
-    foreign.dedup();
-    let rows = Rows::distributed(processes, own.len(), &foreign).unwrap();
-    let column = |c: u32| match own.contains(&(c as usize)) {
-        true => c as usize - own.start,
-        false => own.len() + foreign.binary_search(&u64::from(c)).unwrap(),
-    };
-    let triplets = own.clone().flat_map(|row| {
-        let (columns, values) = whole.row(row);
-        let entries = columns.iter().zip(values);
-        entries.map(move |(&c, &value)| (row, c, value)).collect::<Vec<_>>()
-    });
-    let triplets = triplets.map(|(row, c, value)| (row - own.start, column(c), value));
-    let csr = Csr::from_triplets(own.len(), rows.stored(), triplets).unwrap();
-    (Matrix::new(rows, csr).unwrap(), own)
-}
-
 #[test]
 fn several_processes_find_the_same_solution() {
     let BoundedSystem { matrix: whole, b, lower, upper } = dam_break(16).unwrap();
@@ -361,7 +332,7 @@ fn several_processes_find_the_same_solution() {
     let [_, (wanted, alone)] = both(&single, &b, (&lower, &upper), &vec![0.0; b.len()], 1e-9);
     for count in [2, 3, 4] {
         let found = on_processes(count, |processes| {
-            let (matrix, own) = share(processes, &whole);
+            let (matrix, own) = share(&processes, &whole);
             let system = Coloured::new(&matrix).unwrap();
             let bounds =
                 Bounds::new(matrix.rows(), &lower[own.clone()], &upper[own.clone()]).unwrap();
@@ -393,7 +364,7 @@ fn methods_and_factors_work_across_processes() {
     for count in [2, 3] {
         for solve in [cg, minres, bicgstab] {
             let found = on_processes(count, |processes| {
-                let (matrix, own) = share(processes, &whole);
+                let (matrix, own) = share(&processes, &whole);
                 let mut helper = IncompleteCholesky::plain(&matrix).unwrap();
                 let mut x = vec![0.0; own.len()];
                 let report =

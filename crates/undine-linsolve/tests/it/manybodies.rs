@@ -1,8 +1,7 @@
 //! Manybodies: blocks of every shape, blocks that are not positive definite, and CG on the whole.
 
 use crate::direct::dense_solve;
-use crate::lcp::share;
-use crate::systems::{distance, laplacian, noise};
+use crate::systems::{distance, laplacian, noise, share};
 use crate::threads::on_processes;
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
@@ -330,7 +329,7 @@ fn several_processes_factor_their_own_rows() {
     for count in [2, 3] {
         // Both cut the rods between two of them.
         let found = on_processes(count, |processes| {
-            let (matrix, own) = share(processes, whole.csr());
+            let (matrix, own) = share(&processes, whole.csr());
             let rods: Vec<_> = (0..own.len() / 30).map(|rod| 30 * rod..30 * rod + 30).collect();
             let mut x = vec![0.0; own.len()];
             let blocks = Blocks::ranges(&rods);

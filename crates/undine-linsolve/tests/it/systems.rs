@@ -1,22 +1,13 @@
 //! Small systems that many tests share.
 
-use undine_linsolve::{Csr, Matrix};
+use std::ops::Range;
+use std::sync::Arc;
+use undine_core::Processes;
+use undine_linsolve::{Csr, Matrix, Rows, gallery};
 
 /// The 7-point Laplacian of an n³ box with zero around it.
 pub fn laplacian(n: usize) -> Csr<f64> {
-    let place = |x: usize, y: usize, z: usize| (x * n + y) * n + z;
-    let mut triplets = Vec::new();
-    for (x, y, z) in (0..n * n * n).map(|i| (i / (n * n), i / n % n, i % n)) {
-        let here = place(x, y, z);
-        triplets.push((here, here, 6.0));
-        for (dx, dy, dz) in [(1, 0, 0), (0, 1, 0), (0, 0, 1)] {
-            if x + dx < n && y + dy < n && z + dz < n {
-                let there = place(x + dx, y + dy, z + dz);
-                triplets.extend([(here, there, -1.0), (there, here, -1.0)]);
-            }
-        }
-    }
-    Csr::from_triplets(n * n * n, n * n * n, triplets).unwrap()
+    gallery::laplacian([n; 3]).unwrap()
 }
 
 /// The same, to solve with.
@@ -110,4 +101,33 @@ pub fn coefficients(n: usize, c: impl Fn([usize; 3], usize) -> f64) -> Matrix {
         }
     }
     Matrix::single(Csr::from_triplets(n * n * n, n * n * n, triplets).unwrap()).unwrap()
+}
+
+/// The rows of a whole matrix that this process owns, if they are cut evenly.
+pub fn share(processes: &Arc<dyn Processes>, whole: &Csr<f64>) -> (Matrix, Range<usize>) {
+    let cut = |rank: usize| whole.rows() * rank / processes.count();
+    let own = cut(processes.rank())..cut(processes.rank() + 1);
+    share_rows(processes, whole, own.clone())
+}
+
+/// The same for rows that are cut in any other way, process after process.
+pub fn share_rows(
+    processes: &Arc<dyn Processes>,
+    whole: &Csr<f64>,
+    own: Range<usize>,
+) -> (Matrix, Range<usize>) {
+    let columns = own.clone().flat_map(|row| whole.row(row).0.iter().map(|&c| u64::from(c)));
+    let mut foreign: Vec<u64> = columns.filter(|&c| !own.contains(&(c as usize))).collect();
+    foreign.sort_unstable();
+    foreign.dedup();
+    let rows = Rows::distributed(Arc::clone(processes), own.len(), &foreign).unwrap();
+    let place = |column: u32| match foreign.binary_search(&u64::from(column)) {
+        Ok(copy) => (own.len() + copy) as u32,
+        Err(_) => column - own.start as u32,
+    };
+    let csr = Csr::from_rows(rows.local(), rows.stored(), |row, entries| {
+        let (columns, values) = whole.row(own.start + row);
+        entries.extend(columns.iter().map(|&column| place(column)).zip(values.iter().copied()));
+    });
+    (Matrix::new(rows, csr.unwrap()).unwrap(), own)
 }

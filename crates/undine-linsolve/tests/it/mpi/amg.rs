@@ -1,8 +1,7 @@
 //! Smoothed-aggregation multigrid over processes: the solution of one, in hardly more iterations.
 
 use super::passes;
-use super::rows::share;
-use crate::systems::{laplacian, noise};
+use crate::systems::{laplacian, noise, share};
 use std::error::Error;
 use std::sync::Arc;
 use undine_core::process::Processes;
@@ -36,7 +35,7 @@ fn compare(
     alone: &Settings,
     together: &Settings,
 ) -> Result<(), Box<dyn Error>> {
-    let (part, own) = share(processes, &whole)?;
+    let (part, own) = share(processes, &whole);
     let part = part.recognise_constants()?;
     let one = Matrix::single(whole)?.recognise_constants()?;
     let mut b = noise(one.csr().rows(), 3);

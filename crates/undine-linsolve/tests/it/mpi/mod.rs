@@ -6,6 +6,7 @@
 mod amg;
 mod pressure;
 mod rows;
+mod solvers;
 
 use std::{error::Error, process::ExitCode, sync::Arc};
 use undine_core::process::{Processes, launch};
@@ -19,6 +20,7 @@ const SCENARIOS: &[(&str, Scenario)] = &[
     ("amg elasticity", amg::elastic),
     ("pressure", pressure::pressure),
     ("rows", rows::rows),
+    ("solvers", solvers::solvers),
 ];
 
 /// The way into a scenario under `mpirun`; without it, a test that does nothing.
