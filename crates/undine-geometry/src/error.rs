@@ -1,0 +1,69 @@
+//! What can be wrong with geometry, as typed errors that name the thing, the numbers and what would be right.
+
+use undine_core::CoreError;
+use undine_core::glam::DVec3;
+
+/// The result of a fallible operation on geometry. An operation that fails changes nothing.
+pub type Result<T, E = GeometryError> = std::result::Result<T, E>;
+
+/// Every error of geometry.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum GeometryError {
+    /// An error of stores, meshes or processes; a memory budget that would be passed among them.
+    #[error(transparent)]
+    Core(#[from] CoreError),
+    /// A parameter outside of its range.
+    #[error("{what} is {found}, but must be {wanted}")]
+    BadParameter {
+        /// Which parameter, for example `the radius of a sphere`.
+        what: &'static str,
+        /// The value found.
+        found: f64,
+        /// What it must be, for example `a positive length in metres`.
+        wanted: &'static str,
+    },
+    /// A vertex at a position that is NaN or infinite.
+    #[error("vertex {vertex} is at {position}, which is not finite")]
+    VertexNotFinite {
+        /// The vertex, from 0.
+        vertex: usize,
+        /// Its position [m].
+        position: DVec3,
+    },
+    /// A triangle that refers to a vertex that does not exist.
+    #[error("triangle {triangle} refers to vertex {vertex}, but there are only {vertices}")]
+    DanglingIndex {
+        /// The triangle, from 0.
+        triangle: usize,
+        /// The index found.
+        vertex: u32,
+        /// How many vertices there are.
+        vertices: usize,
+    },
+    /// A list of another length than wanted.
+    #[error("{what} has {found} entries, but {wanted} are wanted")]
+    WrongLength {
+        /// Which list.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length it should have.
+        wanted: usize,
+    },
+    /// Nothing where something is needed.
+    #[error("{what} is empty, but {wanted}")]
+    Empty {
+        /// What is empty.
+        what: &'static str,
+        /// What is needed of it, for example `a hull needs four points`.
+        wanted: &'static str,
+    },
+}
+
+/// Refuses a length that is not positive and finite.
+pub(crate) fn positive(what: &'static str, found: f64) -> Result<f64> {
+    if found > 0.0 && found.is_finite() {
+        return Ok(found);
+    }
+    Err(GeometryError::BadParameter { what, found, wanted: "positive and finite" })
+}

@@ -1,0 +1,14 @@
+//! What every phenomenon asks of space: how far, which side, how fast does it move, do these two meet.
+
+pub mod error;
+pub mod gallery;
+pub mod nearest;
+pub mod pose;
+pub mod random;
+pub mod triangle;
+pub mod triangles;
+
+pub use error::{GeometryError, Result};
+pub use nearest::{Nearest, Solid};
+pub use pose::{Pose, Twist};
+pub use triangles::Triangles;

@@ -1,0 +1,3 @@
+//! The tests of geometry, as one program.
+
+mod gallery;
