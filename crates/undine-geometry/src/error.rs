@@ -58,6 +58,12 @@ pub enum GeometryError {
         /// What is needed of it, for example `a hull needs four points`.
         wanted: &'static str,
     },
+    /// Something without an end where something with bounds is needed.
+    #[error("{what} is unbounded, so it has no level set; intersect it with a box")]
+    Unbounded {
+        /// What it is.
+        what: String,
+    },
 }
 
 /// Refuses a length that is not positive and finite.

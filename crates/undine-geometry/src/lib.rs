@@ -2,6 +2,7 @@
 
 pub mod error;
 pub mod gallery;
+pub mod levelset;
 pub mod nearest;
 pub mod pose;
 pub mod random;
@@ -9,6 +10,7 @@ pub mod triangle;
 pub mod triangles;
 
 pub use error::{GeometryError, Result};
+pub use levelset::LevelSet;
 pub use nearest::{Nearest, Solid};
 pub use pose::{Pose, Twist};
 pub use triangles::Triangles;

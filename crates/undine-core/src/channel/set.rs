@@ -228,6 +228,23 @@ impl<L: Layout> ChannelSet<L> {
         column.ok_or_else(|| CoreError::StaleHandle { store: self.label.clone() })
     }
 
+    /// Exchanges what two channels hold, without touching an element; each keeps its name and description.
+    pub fn swap<T: Element>(&mut self, one: Handle<T>, other: Handle<T>) -> Result<()> {
+        self.channel(one)?;
+        self.channel(other)?;
+        let mut ends = [one.index as usize, other.index as usize];
+        ends.sort_unstable();
+        let [low, high] = ends;
+        let (before, from) = self.slots.split_at_mut(high);
+        let pair = before.get_mut(low).zip(from.first_mut());
+        if let Some((Slot { channel: Some(one), .. }, Slot { channel: Some(other), .. })) = pair {
+            std::mem::swap(&mut one.column, &mut other.column);
+            std::mem::swap(&mut one.halo_fresh, &mut other.halo_fresh);
+            std::mem::swap(&mut one.users, &mut other.users);
+        }
+        Ok(())
+    }
+
     /// Every column with its description, in a fixed order, for work that does not care for types.
     pub fn columns_mut(&mut self) -> impl Iterator<Item = (&ChannelInfo, &mut L::Erased)> {
         self.slots.iter_mut().filter_map(|slot| slot.channel.as_mut()).map(|channel| {

@@ -108,6 +108,23 @@ impl DiscreteVolume {
         self.channels.write(handle, "a writer outside of kernels")
     }
 
+    /// Exchanges what two channels hold, at no cost: the end of a pass that reads one and writes the other. They
+    /// must agree in shape and background. Call it on all processes alike.
+    pub fn swap<T: Element>(&mut self, one: Handle<T>, other: Handle<T>) -> Result<()> {
+        let [a, b] = [one, other].map(|handle| {
+            let column = self.channels.read(handle, "a swap of channels")?;
+            Ok((column.shape(), bytemuck::bytes_of(&column.background()).to_vec()))
+        });
+        if a? != b? {
+            return Err(CoreError::BadValue {
+                what: format!("two channels of {} that are to be swapped", self.label()),
+                found: "of another shape or background".into(),
+                wanted: "alike in both",
+            });
+        }
+        self.channels.swap(one, other)
+    }
+
     /// Every column with its description, for work that does not care for types. Makes all copies
     /// stale, and so is called on all processes alike, as [`Self::column_mut`] is.
     pub fn columns_mut(

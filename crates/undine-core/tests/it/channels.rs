@@ -278,3 +278,28 @@ fn a_channel_whose_writer_panicked_says_so_until_it_is_made_anew() {
     let heat = air.add_channel(&ChannelSpec::new("heat", 1.0_f32), VoxelShape::CELLS).unwrap();
     assert_eq!(air.column(heat).unwrap().chunk(0)[0], 1.0);
 }
+
+#[test]
+fn swapped_channels_hold_each_others_values() {
+    use undine_core::volume::{Resolution, VoxelShape};
+    use undine_core::{Bucket, BucketSet, DiscreteVolume, Frame, GridDomain};
+    let mut domain = GridDomain::new("box", Frame::new(glam::DVec3::ZERO, 1.0).unwrap());
+    domain.set_buckets(&BucketSet::from_buckets([Bucket::new(0, 0, 0)]).unwrap()).unwrap();
+    let mut volume = DiscreteVolume::new("volume", &domain);
+    let mut add = |name, background: f32, shape| {
+        volume.add_channel(&ChannelSpec::new(name, background), shape).unwrap()
+    };
+    let one = add("one", 0.0, VoxelShape::CELLS);
+    let other = add("other", 0.0, VoxelShape::CELLS);
+    let unlike = add("unlike", 1.0, VoxelShape::CELLS);
+    let fine = add("fine", 0.0, VoxelShape::CELLS.with_resolution(Resolution::R16));
+    volume.column_mut(one).unwrap().fill(3.0);
+    volume.swap(one, other).unwrap();
+    volume.swap(one, one).unwrap();
+    assert_eq!(volume.column(one).unwrap().chunk(0)[0], 0.0);
+    assert_eq!(volume.column(other).unwrap().chunk(0)[0], 3.0);
+    assert_eq!(volume.handle::<f32>("one").unwrap(), one);
+    for refused in [unlike, fine] {
+        assert!(volume.swap(one, refused).unwrap_err().to_string().contains("alike"));
+    }
+}

@@ -1,3 +1,5 @@
 //! The tests of geometry, as one program.
 
 mod gallery;
+mod levelset;
+mod solids;
