@@ -3,6 +3,7 @@
 pub mod error;
 pub mod gallery;
 pub mod levelset;
+pub mod mass;
 pub mod nearest;
 pub mod pose;
 pub mod random;
@@ -11,6 +12,7 @@ pub mod triangles;
 
 pub use error::{GeometryError, Result};
 pub use levelset::LevelSet;
+pub use mass::{MassProperties, Principal};
 pub use nearest::{Nearest, Solid};
 pub use pose::{Pose, Twist};
 pub use triangles::Triangles;
