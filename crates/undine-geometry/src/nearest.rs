@@ -27,4 +27,23 @@ pub trait Solid: Debug + Send + Sync {
 
     /// A box that holds the inside; `None` if the inside is unbounded.
     fn bounds(&self) -> Option<Bounds>;
+
+    /// Whether the straight way between two places leads through the inside, or within a thousandth of its length
+    /// of it: also where the inside is much thinner than the way is long.
+    fn crosses(&self, from: DVec3, to: DVec3) -> bool {
+        // Sphere tracing (Hart 1996): what is that far away cannot be nearer on the way.
+        let length = from.distance(to);
+        let touch = 1e-3 * length;
+        let mut gone = 0.0;
+        loop {
+            let free = self.distance(from.lerp(to, if length > 0.0 { gone / length } else { 0.0 }));
+            if free.is_nan() || free <= touch {
+                return free <= touch;
+            }
+            gone += free;
+            if gone >= length {
+                return self.distance(to) <= touch;
+            }
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! The tests of geometry, as one program.
 
+mod fractions;
 mod gallery;
 mod levelset;
 mod solids;

@@ -31,3 +31,30 @@ impl Solid for Ball {
         Some(Bounds { min: self.centre - self.radius, max: self.centre + self.radius })
     }
 }
+
+/// What lies between two parallel planes.
+#[derive(Debug, Clone, Copy)]
+pub struct Slab {
+    pub centre: DVec3,
+    /// Of length 1.
+    pub normal: DVec3,
+    /// Half of the thickness.
+    pub half: f64,
+}
+
+impl Solid for Slab {
+    fn distance(&self, at: DVec3) -> f64 {
+        (at - self.centre).dot(self.normal).abs() - self.half
+    }
+
+    fn nearest(&self, at: DVec3) -> Nearest {
+        let height = (at - self.centre).dot(self.normal);
+        let normal = if height < 0.0 { -self.normal } else { self.normal };
+        let distance = self.distance(at);
+        Nearest { point: at - distance * normal, normal, distance }
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        None
+    }
+}
