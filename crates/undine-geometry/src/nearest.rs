@@ -18,7 +18,7 @@ pub struct Nearest {
 /// Something with an inside: every place has a signed distance [m] to its surface, negative inside.
 ///
 /// Where the nearest point is not unique, any of them is right, but always the same one.
-pub trait Solid: Debug + Send + Sync {
+pub trait Solid: Debug + Sync {
     /// The signed distance to the surface [m].
     fn distance(&self, at: DVec3) -> f64;
 
