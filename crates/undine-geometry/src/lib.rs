@@ -1,5 +1,6 @@
 //! What every phenomenon asks of space: how far, which side, how fast does it move, do these two meet.
 
+pub mod bvh;
 pub mod error;
 pub mod fractions;
 pub mod gallery;
@@ -11,6 +12,7 @@ pub mod random;
 pub mod triangle;
 pub mod triangles;
 
+pub use bvh::{Bvh, Closest};
 pub use error::{GeometryError, Result};
 pub use levelset::LevelSet;
 pub use mass::{MassProperties, Principal};

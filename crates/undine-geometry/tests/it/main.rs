@@ -1,6 +1,7 @@
 //! The tests of geometry, as one program.
 
 mod fractions;
+mod bvh;
 mod gallery;
 mod levelset;
 mod solids;
