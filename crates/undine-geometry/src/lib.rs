@@ -1,6 +1,7 @@
 //! What every phenomenon asks of space: how far, which side, how fast does it move, do these two meet.
 
 pub mod bvh;
+pub mod blend;
 pub mod error;
 pub mod fractions;
 pub mod gallery;
