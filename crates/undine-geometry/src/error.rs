@@ -63,6 +63,27 @@ pub enum GeometryError {
     Unbounded {
         /// What it is.
         what: String,
+    /// A primitive, or a pair of primitives, that refers to a vertex that does not exist.
+    #[error("{what} {number} refers to vertex {vertex}, but there are only {vertices}")]
+    DanglingVertex {
+        /// What refers to it, for example `edge`.
+        what: &'static str,
+        /// Which one, from 0.
+        number: usize,
+        /// The index found.
+        vertex: u32,
+        /// How many vertices there are.
+        vertices: usize,
+    },
+    /// A box that is not finite, or whose lowest corner is not the lowest.
+    #[error("box {number} reaches from {min} to {max}, but must be finite and not inverted")]
+    BadBox {
+        /// The box, from 0.
+        number: usize,
+        /// Its lowest corner [m].
+        min: DVec3,
+        /// Its highest corner [m].
+        max: DVec3,
     },
 }
 

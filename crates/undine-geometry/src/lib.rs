@@ -2,6 +2,7 @@
 
 pub mod bvh;
 pub mod blend;
+pub mod ccd;
 pub mod error;
 pub mod fractions;
 pub mod gallery;

@@ -2,6 +2,7 @@
 
 mod fractions;
 mod bvh;
+mod ccd;
 mod gallery;
 mod levelset;
 mod solids;

@@ -1,0 +1,1 @@
+//! The broad phase against all pairs.
