@@ -84,6 +84,43 @@ pub enum GeometryError {
         min: DVec3,
         /// Its highest corner [m].
         max: DVec3,
+    /// Points in one plane where a volume is needed.
+    #[error("{what} lie within {thickness} m of one plane over {extent} m, but must span a volume")]
+    Flat {
+        /// Which points.
+        what: &'static str,
+        /// How far they reach from that plane [m].
+        thickness: f64,
+        /// How far they reach along it [m].
+        extent: f64,
+    },
+    /// A closed line that meets itself.
+    #[error("{what} meets itself: its edges {first} and {second} touch, but only neighbours may")]
+    MeetsItself {
+        /// Which line.
+        what: &'static str,
+        /// An edge, by its first point, from 0.
+        first: usize,
+        /// The other edge.
+        second: usize,
+    },
+    /// More than can be worked with.
+    #[error("{what} has {found}, but at most {most} are possible")]
+    TooMany {
+        /// Of what, for example `the tree of a shape`.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// Something that cannot be done with this kind of thing.
+    #[error("{what} is not possible: {why}")]
+    NotPossible {
+        /// What was asked for.
+        what: &'static str,
+        /// Why it cannot be had, and what can.
+        why: &'static str,
     },
 }
 

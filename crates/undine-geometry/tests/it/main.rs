@@ -6,3 +6,5 @@ mod ccd;
 mod gallery;
 mod levelset;
 mod solids;
+mod motion;
+mod shapes;

@@ -1,0 +1,152 @@
+//! A convex polyhedron: its distance is that to the nearest of its triangles, whose face, edge or corner it is.
+
+use super::quickhull;
+use super::round::direction;
+use super::tree::BoxTree;
+use crate::error::Result;
+use crate::mass::MassProperties;
+use crate::nearest::Nearest;
+use crate::triangle::{self, Feature};
+use undine_core::glam::DVec3;
+use undine_core::mesh::Bounds;
+
+/// The convex hull of points.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Hull {
+    faces: Vec<Face>,
+    tree: BoxTree,
+    bounds: Bounds,
+    /// The length [m] of what rounding may move.
+    rounding: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Face {
+    corners: [DVec3; 3],
+    normal: DVec3,
+}
+
+impl Hull {
+    pub(super) fn new(points: &[DVec3]) -> Result<Self> {
+        let triangles = quickhull::triangles(points)?;
+        let corners = triangles.iter().map(|face| face.map(|point| points[point as usize]));
+        let faces: Vec<Face> =
+            corners.map(|corners| Face { corners, normal: normal(corners) }).collect();
+        let box_of = |face: &Face| Bounds::around(face.corners).expect("a face has corners");
+        let boxes: Vec<Bounds> = faces.iter().map(box_of).collect();
+        let bounds = boxes.iter().copied().reduce(Bounds::union).expect("a hull has faces");
+        let rounding = 1e-13 * bounds.size().max_element();
+        Ok(Self { tree: BoxTree::new(&boxes), faces, bounds, rounding })
+    }
+
+    pub(super) fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// Its triangles, seen from outside when their corners turn to the left [m].
+    pub(super) fn triangles(&self) -> impl ExactSizeIterator<Item = [DVec3; 3]> + '_ {
+        self.faces.iter().map(|face| face.corners)
+    }
+
+    pub(super) fn mass_properties(&self) -> MassProperties {
+        MassProperties::enclosed(self.triangles())
+    }
+
+    pub(super) fn nearest(&self, at: DVec3) -> Nearest {
+        let mut least = f64::INFINITY;
+        let mut best = (0, self.faces[0].corners[0], Feature::Corner(0));
+        let mut outside = false;
+        self.tree.near(at, |part| {
+            let face = &self.faces[part];
+            let found = triangle::closest_point(face.corners, at);
+            let distance = found.point.distance(at);
+            // Outside is what lies above one of the faces that meet in the nearest point. At an edge or corner that may
+            // be any of them, and each of them is found to be as near but for rounding. Of a convex solid, a face too
+            // many does no harm: inside lies below all.
+            let above = face.normal.dot(at - face.corners[0]) > 0.0;
+            if distance < least - self.rounding {
+                outside = above;
+            } else if distance <= least + self.rounding {
+                outside |= above;
+            }
+            if distance < least {
+                least = distance;
+                best = (part, found.point, found.feature);
+            }
+            (least + self.rounding).powi(2)
+        });
+        let (part, point, feature) = best;
+        let face = self.faces[part].normal;
+        let normal = match feature {
+            Feature::Face => face,
+            _ if least <= self.rounding => face,
+            _ if outside => direction(at - point, face),
+            _ => direction(point - at, face),
+        };
+        Nearest { point, normal, distance: if outside { least } else { -least } }
+    }
+
+    /// All that is deeper than `depth` [m]; `None` if that is nothing, or nothing that this finds.
+    ///
+    /// It is the intersection of the half spaces of the faces, moved inwards. Seen from a point inside of them, planes
+    /// n · x = b are points n / b; the hull of those has a face for each corner of the intersection (polar duality).
+    pub(super) fn inset(&self, depth: f64) -> Option<Self> {
+        let (eye, deepest) = self.deepest();
+        if deepest <= depth * (1.0 + 1e-6) + self.rounding {
+            return None;
+        }
+        let planes = self.faces.iter().map(|face| {
+            let offset = face.normal.dot(face.corners[0] - eye) - depth;
+            face.normal / offset
+        });
+        let polar = Self::new(&planes.collect::<Vec<_>>()).ok()?;
+        let corners =
+            polar.faces.iter().map(|face| eye + face.normal / face.normal.dot(face.corners[0]));
+        Self::new(&corners.collect::<Vec<_>>()).ok()
+    }
+
+    /// A point about as far inside as possible [m], and how deep it lies [m].
+    ///
+    /// The depth is the least of linear functions, thus concave: steps away from the face that is nearest, which
+    /// shrink, find its maximum (the method of subgradients).
+    fn deepest(&self) -> (DVec3, f64) {
+        const STEPS: i32 = 512;
+        const SHRINK: f64 = 0.975;
+        let depth = |at: DVec3| {
+            let from_inside = |face: &Face| face.normal.dot(face.corners[0] - at);
+            self.faces.iter().map(|face| (from_inside(face), face.normal)).fold(
+                (f64::INFINITY, DVec3::Z),
+                |least, found| if found.0 < least.0 { found } else { least },
+            )
+        };
+        let mut at = self.mass_properties().centre;
+        let (mut found, mut away) = depth(at);
+        let mut best = (at, found);
+        let size = self.bounds.size().max_element();
+        for step in 0..STEPS {
+            at -= away * (0.25 * size * SHRINK.powi(step));
+            (found, away) = depth(at);
+            if found > best.1 {
+                best = (at, found);
+            }
+        }
+        best
+    }
+}
+
+/// The outward normal of a triangle.
+///
+/// The cross product of a sliver is off mostly about its longest edge, which does no harm near it. What tilts the plane
+/// along that edge is taken out.
+fn normal([a, b, c]: [DVec3; 3]) -> DVec3 {
+    let edges = [b - a, c - b, a - c];
+    let lengths = DVec3::from_array(edges.map(DVec3::length_squared));
+    let longest = edges[lengths.max_position()].normalize_or_zero();
+    // Of length 1 first: the squares of a tiny triangle's sides would be nothing.
+    let scale = lengths.max_element().sqrt().recip();
+    let mut normal = direction((edges[0] * scale).cross(edges[1] * scale), DVec3::Z);
+    for _ in 0..2 {
+        normal = direction(normal - longest * longest.dot(normal), DVec3::Z);
+    }
+    normal
+}

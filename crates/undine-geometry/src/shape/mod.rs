@@ -1,0 +1,248 @@
+//! Shapes: solids known by formulas, which answer how far, which side and which way at any place.
+//!
+//! A [`Shape`] is a tree: primitives at the leaves; offsets, booleans and transforms above them. Primitives are centred at the
+//! origin, and those with an axis have it along z. Nothing is allocated to answer a query.
+//!
+//! **What the distance means.** For primitives and convex solids made from them it is the true Euclidean distance, inside
+//! too. Booleans keep that on one side only: a union outside, an intersection and a difference inside. Elsewhere, and
+//! where a boolean is blended, the size of the answer is a *lower bound*: no surface is nearer than it says, since the answer
+//! changes by no more than one moves. [`Shape::exactness`] tells which. Everywhere, `at = point + distance · normal`; where the
+//! distance is a lower bound, `point` is a step towards the surface that does not pass it, and
+//! [`Shape::onto_surface`] takes as many as are needed.
+//!
+//! There is no non-uniform scale: it would keep neither distances nor spheres. Give the primitives other lengths instead.
+
+mod boolean;
+mod build;
+mod frustum;
+mod hull;
+mod inset;
+mod masses;
+mod moving;
+mod profile;
+mod quickhull;
+mod round;
+mod tree;
+
+pub use build::hull_triangles;
+pub use moving::{MovingShape, PlacedShape};
+
+use crate::nearest::{Nearest, Solid};
+use crate::pose::Pose;
+use frustum::Frustum;
+use hull::Hull;
+use profile::Profile;
+use undine_core::glam::DVec3;
+use undine_core::mesh::Bounds;
+
+/// The longest length [m] of a shape: its inertia, of the fifth power, is still finite.
+const LONGEST: f64 = 1e30;
+/// The shortest length [m] of a shape.
+const SHORTEST: f64 = 1e-30;
+
+/// A solid made of primitives, offsets, booleans and transforms.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shape {
+    kind: Kind,
+    bounds: Option<Bounds>,
+    exact: Exactness,
+    convex: bool,
+    depth: usize,
+}
+
+/// On which side of the surface a distance is the true one, and not only a lower bound of its size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Exactness {
+    /// Outside of the surface.
+    pub outside: bool,
+    /// Inside of it.
+    pub inside: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Kind {
+    Cuboid { half: DVec3 },
+    Sphere { radius: f64 },
+    Frustum(Frustum),
+    Capsule { radius: f64, half: f64 },
+    Torus { major: f64, minor: f64 },
+    HalfSpace { normal: DVec3, offset: f64 },
+    Hull(Hull),
+    Revolved(Profile),
+    Offset { of: Box<Shape>, by: f64 },
+    Union { parts: Vec<Shape>, width: f64 },
+    Intersection { parts: Vec<Shape>, width: f64 },
+    Inverted(Box<Shape>),
+    Moved { of: Box<Shape>, pose: Pose },
+    Scaled { of: Box<Shape>, factor: f64 },
+}
+
+impl Solid for Shape {
+    fn distance(&self, at: DVec3) -> f64 {
+        match &self.kind {
+            Kind::Cuboid { half } => round::cuboid_distance(*half, at),
+            Kind::Sphere { radius } => at.length() - radius,
+            Kind::Capsule { radius, half } => round::capsule_distance(*radius, *half, at),
+            Kind::Torus { major, minor } => round::torus_distance(*major, *minor, at),
+            Kind::HalfSpace { normal, offset } => normal.dot(at) - offset,
+            Kind::Frustum(frustum) => frustum.nearest(at).distance,
+            Kind::Hull(hull) => hull.nearest(at).distance,
+            Kind::Revolved(profile) => profile.nearest(at).distance,
+            Kind::Offset { of, by } => of.distance(at) - by,
+            Kind::Union { parts, width } => {
+                let first = parts[0].distance(at);
+                let join = |so_far, part: &Self| {
+                    boolean::union_distance(so_far, part.distance(at), *width)
+                };
+                parts[1..].iter().fold(first, join)
+            }
+            Kind::Intersection { parts, width } => {
+                let first = -parts[0].distance(at);
+                let join = |so_far, part: &Self| {
+                    boolean::union_distance(so_far, -part.distance(at), *width)
+                };
+                -parts[1..].iter().fold(first, join)
+            }
+            Kind::Inverted(of) => -of.distance(at),
+            Kind::Moved { of, pose } => of.distance(pose.to_local(at)),
+            Kind::Scaled { of, factor } => of.distance(at / *factor) * factor,
+        }
+    }
+
+    fn nearest(&self, at: DVec3) -> Nearest {
+        match &self.kind {
+            Kind::Cuboid { half } => round::cuboid_nearest(*half, at),
+            Kind::Sphere { radius } => round::sphere_nearest(*radius, at),
+            Kind::Capsule { radius, half } => round::capsule_nearest(*radius, *half, at),
+            Kind::Torus { major, minor } => round::torus_nearest(*major, *minor, at),
+            Kind::HalfSpace { normal, offset } => round::half_space_nearest(*normal, *offset, at),
+            Kind::Frustum(frustum) => frustum.nearest(at),
+            Kind::Hull(hull) => hull.nearest(at),
+            Kind::Revolved(profile) => profile.nearest(at),
+            Kind::Offset { of, by } => {
+                let Nearest { point, normal, distance } = of.nearest(at);
+                Nearest { point: point + normal * *by, normal, distance: distance - by }
+            }
+            Kind::Union { parts, width } => {
+                let join = |so_far, part: &Self| {
+                    boolean::union_nearest(so_far, part.nearest(at), *width, at)
+                };
+                parts[1..].iter().fold(parts[0].nearest(at), join)
+            }
+            Kind::Intersection { parts, width } => {
+                let outside_in = |part: &Self| boolean::inverted(part.nearest(at));
+                let join = |so_far, part: &Self| {
+                    boolean::union_nearest(so_far, outside_in(part), *width, at)
+                };
+                boolean::inverted(parts[1..].iter().fold(outside_in(&parts[0]), join))
+            }
+            Kind::Inverted(of) => boolean::inverted(of.nearest(at)),
+            Kind::Moved { of, pose } => {
+                let Nearest { point, normal, distance } = of.nearest(pose.to_local(at));
+                Nearest { point: pose.to_world(point), normal: pose.rotation * normal, distance }
+            }
+            Kind::Scaled { of, factor } => {
+                let Nearest { point, normal, distance } = of.nearest(at / *factor);
+                Nearest { point: point * *factor, normal, distance: distance * factor }
+            }
+        }
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        self.bounds
+    }
+}
+
+impl Shape {
+    /// On which sides the distance is the true one.
+    pub fn exactness(&self) -> Exactness {
+        self.exact
+    }
+
+    /// Whether the distance is the true one on both sides; otherwise its size is a lower bound.
+    pub fn is_exact(&self) -> bool {
+        self.exact.outside && self.exact.inside
+    }
+
+    /// Whether the solid is known to be convex.
+    pub fn is_convex(&self) -> bool {
+        self.convex
+    }
+
+    /// A point of the surface found from `at` by steps of the distance, with its distance from `at`. It is the nearest where the
+    /// distance is exact, and near otherwise. `None` if 256 steps do not lead to the surface: there may be none,
+    /// as of two solids' intersection that is empty.
+    pub fn onto_surface(&self, at: DVec3) -> Option<Nearest> {
+        const STEPS: usize = 256;
+        let first = self.nearest(at);
+        let mut found = first;
+        for _ in 0..STEPS {
+            let Nearest { point, normal, .. } = found;
+            found = self.nearest(point);
+            let rounding = 1e-12 * (1.0_f64.min(first.distance.abs()) + point.length());
+            if found.distance.abs() <= rounding {
+                let distance = point.distance(at).copysign(first.distance);
+                return Some(Nearest { point, normal, distance });
+            }
+        }
+        None
+    }
+
+    /// A box that holds all places with a distance of at most `margin` [m]; `None` if there is none.
+    ///
+    /// It is not the inside's box grown: where a distance is a lower bound, it reaches farther.
+    fn bounds_within(&self, margin: f64) -> Option<Bounds> {
+        let grown = |half: DVec3| Bounds { min: -half - margin, max: half + margin };
+        match &self.kind {
+            Kind::Cuboid { half } => Some(grown(*half)),
+            Kind::Sphere { radius } => Some(grown(DVec3::splat(*radius))),
+            Kind::Frustum(Frustum { bottom, top, half, .. }) => {
+                let radius = bottom.max(*top);
+                Some(grown(DVec3::new(radius, radius, *half)))
+            }
+            Kind::Capsule { radius, half } => {
+                Some(grown(DVec3::new(*radius, *radius, half + radius)))
+            }
+            Kind::Torus { major, minor } => {
+                Some(grown(DVec3::new(major + minor, major + minor, *minor)))
+            }
+            Kind::HalfSpace { .. } | Kind::Inverted(_) => None,
+            Kind::Hull(hull) => Some(inflated(hull.bounds(), margin)),
+            Kind::Revolved(profile) => Some(inflated(profile.bounds(), margin)),
+            Kind::Offset { of, by } => of.bounds_within(margin + by),
+            Kind::Union { parts, width } => {
+                // One blend reaches a quarter of its width beyond both; many in turn less than the whole.
+                let margin = margin + width * if parts.len() == 2 { 0.25 } else { 1.0 };
+                let boxes = parts.iter().map(|part| part.bounds_within(margin));
+                boxes.reduce(|a, b| Some(a?.union(b?))).flatten()
+            }
+            Kind::Intersection { parts, .. } => {
+                parts.iter().filter_map(|part| part.bounds_within(margin)).reduce(common)
+            }
+            Kind::Moved { of, pose } => of.bounds_within(margin).map(|bounds| turned(bounds, pose)),
+            Kind::Scaled { of, factor } => of
+                .bounds_within(margin / factor)
+                .map(|Bounds { min, max }| Bounds { min: min * *factor, max: max * *factor }),
+        }
+    }
+}
+
+fn inflated(bounds: Bounds, margin: f64) -> Bounds {
+    Bounds { min: bounds.min - margin, max: bounds.max + margin }
+}
+
+/// What lies in both boxes; a box without volume if nothing does.
+fn common(a: Bounds, b: Bounds) -> Bounds {
+    let min = a.min.max(b.min);
+    Bounds { min, max: a.max.min(b.max).max(min) }
+}
+
+/// The box around a box that is turned and moved.
+fn turned(bounds: Bounds, pose: &Pose) -> Bounds {
+    let turn = pose.matrix();
+    let half = bounds.size() * 0.5;
+    let reach =
+        turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z;
+    let centre = pose.to_world(bounds.centre());
+    Bounds { min: centre - reach, max: centre + reach }
+}
