@@ -83,8 +83,8 @@ impl Shape {
         Ok(Self::convex(Kind::HalfSpace { normal: unit, offset }))
     }
 
-    /// The convex hull of points [m], which must span a volume. Points that add less than 1.5·10⁻¹¹ of the
-    /// extent may be left out.
+    /// The convex hull of points [m], which must span a volume. Its corners are rounded to 4·10⁻¹³ of the extent, and
+    /// points that add less than 1.5·10⁻¹¹ of it may be left out.
     pub fn hull(points: &[DVec3]) -> Result<Self> {
         Ok(Self::convex(Kind::Hull(Hull::new(points)?)))
     }
@@ -284,7 +284,8 @@ impl Shape {
 
 /// The convex hull of points [m] as a mesh of only those points that are its corners, in their order.
 pub fn hull_triangles(points: &[DVec3]) -> Result<Triangles> {
-    let mut triangles = quickhull::triangles(points)?;
+    let hull = quickhull::triangles(points)?;
+    let mut triangles: Vec<[u32; 3]> = hull.iter().map(|triangle| triangle.points).collect();
     let mut corners: Vec<u32> = triangles.iter().flatten().copied().collect();
     corners.sort_unstable();
     corners.dedup();

@@ -1,6 +1,6 @@
 //! A convex polyhedron: its distance is that to the nearest of its triangles, whose face, edge or corner it is.
 
-use super::quickhull;
+use super::quickhull::{self, Triangle};
 use super::round::direction;
 use super::tree::BoxTree;
 use crate::error::Result;
@@ -29,9 +29,8 @@ struct Face {
 impl Hull {
     pub(super) fn new(points: &[DVec3]) -> Result<Self> {
         let triangles = quickhull::triangles(points)?;
-        let corners = triangles.iter().map(|face| face.map(|point| points[point as usize]));
-        let faces: Vec<Face> =
-            corners.map(|corners| Face { corners, normal: normal(corners) }).collect();
+        let face = |&Triangle { corners, normal, .. }: &Triangle| Face { corners, normal };
+        let faces: Vec<Face> = triangles.iter().map(face).collect();
         let box_of = |face: &Face| Bounds::around(face.corners).expect("a face has corners");
         let boxes: Vec<Bounds> = faces.iter().map(box_of).collect();
         let bounds = boxes.iter().copied().reduce(Bounds::union).expect("a hull has faces");
@@ -132,21 +131,4 @@ impl Hull {
         }
         best
     }
-}
-
-/// The outward normal of a triangle.
-///
-/// The cross product of a sliver is off mostly about its longest edge, which does no harm near it. What tilts the plane
-/// along that edge is taken out.
-fn normal([a, b, c]: [DVec3; 3]) -> DVec3 {
-    let edges = [b - a, c - b, a - c];
-    let lengths = DVec3::from_array(edges.map(DVec3::length_squared));
-    let longest = edges[lengths.max_position()].normalize_or_zero();
-    // Of length 1 first: the squares of a tiny triangle's sides would be nothing.
-    let scale = lengths.max_element().sqrt().recip();
-    let mut normal = direction((edges[0] * scale).cross(edges[1] * scale), DVec3::Z);
-    for _ in 0..2 {
-        normal = direction(normal - longest * longest.dot(normal), DVec3::Z);
-    }
-    normal
 }

@@ -169,18 +169,18 @@ impl Shape {
         self.convex
     }
 
-    /// A point of the surface found from `at` by steps of the distance, with its distance from `at`. It is the nearest where the
-    /// distance is exact, and near otherwise. `None` if 256 steps do not lead to the surface: there may be none,
-    /// as of two solids' intersection that is empty.
-    pub fn onto_surface(&self, at: DVec3) -> Option<Nearest> {
-        const STEPS: usize = 256;
+    /// A point within `tolerance` [m] of the surface, found from `at` by steps of the distance, with its distance from `at`. It is the
+    /// nearest where the distance is exact, and near otherwise: at sharp edges of a boolean, steps alternate between
+    /// its parts. `None` if 1024 steps do not lead there; there may be no surface, as of the intersection of two solids
+    /// that are apart.
+    pub fn onto_surface(&self, at: DVec3, tolerance: f64) -> Option<Nearest> {
+        const STEPS: usize = 1024;
         let first = self.nearest(at);
         let mut found = first;
         for _ in 0..STEPS {
             let Nearest { point, normal, .. } = found;
             found = self.nearest(point);
-            let rounding = 1e-12 * (1.0_f64.min(first.distance.abs()) + point.length());
-            if found.distance.abs() <= rounding {
+            if found.distance.abs() <= tolerance {
                 let distance = point.distance(at).copysign(first.distance);
                 return Some(Nearest { point, normal, distance });
             }

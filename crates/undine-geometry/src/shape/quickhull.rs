@@ -1,18 +1,19 @@
 //! The convex hull of points by Quickhull (Barber, Dobkin and Huhdanpaa 1996), with exact decisions.
 //!
-//! Points are rounded to a grid of 2⁻⁴⁰ of their extent, and which side of a plane a point lies on is decided in 128-bit
+//! Points are rounded to a grid of 2⁻⁴¹ of their extent, and which side of a plane a point lies on is decided in 128-bit
 //! integers. So coplanar, collinear and duplicate points need no special care: a point in a face's plane is
-//! simply not above it, and the new faces over a horizon never fold. A point that would add less than 16 grid steps (1.5·10⁻¹¹
-//! of the extent) is left out, which keeps slivers away from points that are coplanar but for rounding.
+//! simply not above it, the new faces over a horizon never fold, and even a sliver one step wide has an exact normal. A point
+//! that would add less than 32 steps (1.5·10⁻¹¹ of the extent) is left out, which keeps most slivers away from
+//! points that are coplanar but for rounding.
 
 use crate::error::{GeometryError, Result};
 use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
 
 /// Steps of the grid along the longest side.
-const STEPS: f64 = (1_u64 << 40) as f64;
+const STEPS: f64 = (1_u64 << 41) as f64;
 /// Heights [steps] that count as none.
-const TOLERANCE: f64 = 16.0;
+const TOLERANCE: f64 = 32.0;
 
 const NONE: u32 = u32::MAX;
 
@@ -32,8 +33,19 @@ struct Face {
     alive: bool,
 }
 
-/// The triangles of the hull of points, by the points' numbers, seen from outside when their corners turn left.
-pub(super) fn triangles(points: &[DVec3]) -> Result<Vec<[u32; 3]>> {
+/// A triangle of a hull.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Triangle {
+    /// The numbers of the points at its corners, which turn left when seen from outside.
+    pub(super) points: [u32; 3],
+    /// Those points on the grid [m]: off by less than 4·10⁻¹³ of the extent, and convex with all others.
+    pub(super) corners: [DVec3; 3],
+    /// The outward normal of the corners on the grid.
+    pub(super) normal: DVec3,
+}
+
+/// The triangles of the convex hull of points [m].
+pub(super) fn triangles(points: &[DVec3]) -> Result<Vec<Triangle>> {
     const WHAT: &str = "the points of a hull";
     if let Some(vertex) = points.iter().position(|point| !point.is_finite()) {
         return Err(GeometryError::VertexNotFinite { vertex, position: points[vertex] });
@@ -69,7 +81,16 @@ pub(super) fn triangles(points: &[DVec3]) -> Result<Vec<[u32; 3]>> {
     let mut hull = Hull { grid, faces: Vec::new(), barely: Vec::new() };
     hull.start().map_err(flat)?;
     hull.grow();
-    Ok(hull.faces.iter().filter(|face| face.alive).map(|face| face.corners).collect())
+    let placed = |point: u32| {
+        let steps = DVec3::from_array(hull.grid[point as usize].map(|x| x as f64));
+        centre + steps / STEPS * extent
+    };
+    let triangle = |face: &Face| Triangle {
+        points: face.corners,
+        corners: face.corners.map(placed),
+        normal: DVec3::from_array(face.normal.map(|x| x as f64 / face.length)).normalize(),
+    };
+    Ok(hull.faces.iter().filter(|face| face.alive).map(triangle).collect())
 }
 
 struct Hull {
@@ -241,7 +262,7 @@ impl Hull {
 
     fn face(&self, corners: [u32; 3]) -> Face {
         let [a, b, c] = corners.map(|corner| self.grid[corner as usize].map(i128::from));
-        // Coordinates have 40 bits, differences 41, the normal 83 and the height 126.
+        // Coordinates have 40 bits, differences 41, the normal 83 and the height 126, beside the sign.
         let (u, v) = ([0, 1, 2].map(|k| b[k] - a[k]), [0, 1, 2].map(|k| c[k] - a[k]));
         let normal =
             [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
