@@ -121,6 +121,15 @@ pub enum GeometryError {
         what: &'static str,
         /// Why it cannot be had, and what can.
         why: &'static str,
+    /// More of something than is allowed.
+    #[error("{what} would be {wanted} or more, but at most {limit} are allowed")]
+    TooMany {
+        /// What there would be too many of, for example `the points of a sampling`.
+        what: &'static str,
+        /// How many there would be.
+        wanted: u64,
+        /// How many there may be.
+        limit: u64,
     },
 }
 

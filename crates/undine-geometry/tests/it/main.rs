@@ -8,3 +8,4 @@ mod levelset;
 mod solids;
 mod motion;
 mod shapes;
+mod mesh_weld;

@@ -1,0 +1,50 @@
+//! Tools that change meshes: weld, orient, fill holes, smooth, subdivide, decimate.
+//!
+//! Each takes any triangles, however broken, and gives a defined result or a typed error. A tool that changes which
+//! vertices there are says what each is made of ([`Origins`]), so that channels can be carried along.
+
+mod origins;
+mod weld;
+
+pub use origins::{Origins, Remeshed};
+pub use weld::weld;
+
+use crate::error::{GeometryError, Result};
+use crate::triangles::Triangles;
+use undine_core::glam::DVec3;
+
+/// The largest coordinate that the tools take [m]; so products of five of them are finite.
+const LARGEST: f64 = 1e60;
+
+/// Refuses a mesh so large that its areas, volumes or moments could not be written down.
+pub(crate) fn check_scale(mesh: &Triangles) -> Result<()> {
+    match mesh.positions().iter().map(|p| p.abs().max_element()).find(|&size| size > LARGEST) {
+        Some(found) => {
+            let (what, wanted) = ("a coordinate of the mesh", "at most 1e60 m");
+            Err(GeometryError::BadParameter { what, found, wanted })
+        }
+        None => Ok(()),
+    }
+}
+
+/// The mesh of some triangles, each with its source, and of the vertices that they use.
+fn compact(
+    positions: &[DVec3],
+    origins: Origins,
+    triangles: Vec<([u32; 3], u32)>,
+) -> Result<Remeshed> {
+    let mut used = vec![false; positions.len()];
+    triangles.iter().flat_map(|(corners, _)| corners).for_each(|&v| used[v as usize] = true);
+    let kept: Vec<u32> = (0..positions.len() as u32).filter(|&v| used[v as usize]).collect();
+    let mut new_number = vec![0; positions.len()];
+    (0..).zip(&kept).for_each(|(number, &vertex)| new_number[vertex as usize] = number);
+
+    let mut vertices = Origins::none();
+    kept.iter().for_each(|&vertex| vertices.push(origins.of(vertex as usize).iter().copied()));
+    let mesh = Triangles::new(
+        kept.iter().map(|&vertex| positions[vertex as usize]).collect(),
+        triangles.iter().map(|(corners, _)| corners.map(|v| new_number[v as usize])).collect(),
+    )?;
+    let triangles = triangles.into_iter().map(|(_, source)| Some(source)).collect();
+    Ok(Remeshed { mesh, vertices, triangles })
+}
