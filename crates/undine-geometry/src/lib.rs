@@ -15,6 +15,7 @@ mod point_cells;
 pub mod pose;
 pub mod random;
 pub mod shape;
+pub mod sampling;
 pub mod triangle;
 pub mod triangles;
 

@@ -8,4 +8,5 @@ mod levelset;
 mod solids;
 mod motion;
 mod shapes;
+mod mesh_sampling;
 mod mesh_weld;
