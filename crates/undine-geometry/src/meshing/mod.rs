@@ -3,10 +3,23 @@
 //! Each takes any triangles, however broken, and gives a defined result or a typed error. A tool that changes which
 //! vertices there are says what each is made of ([`Origins`]), so that channels can be carried along.
 
+mod decimate;
+mod forest;
+mod holes;
+mod orient;
 mod origins;
+mod quadric;
+mod sides;
+mod smooth;
+mod subdivide;
 mod weld;
 
+pub use decimate::{Decimated, Decimation, decimate};
+pub use holes::{Filled, HoleLimits, fill_holes};
+pub use orient::{Oriented, orient};
 pub use origins::{Origins, Remeshed};
+pub use smooth::{SmoothMethod, SmoothWeights, Smoothing, smooth};
+pub use subdivide::{Subdivision, SubdivisionScheme, subdivide};
 pub use weld::weld;
 
 use crate::error::{GeometryError, Result};
@@ -25,6 +38,12 @@ pub(crate) fn check_scale(mesh: &Triangles) -> Result<()> {
         }
         None => Ok(()),
     }
+}
+
+/// The triangles that have three different vertices, and their numbers.
+fn proper_triangles(mesh: &Triangles) -> (Vec<[u32; 3]>, Vec<u32>) {
+    let all = mesh.indices().iter().copied().zip(0..);
+    all.filter(|([a, b, c], _)| a != b && b != c && c != a).unzip()
 }
 
 /// The mesh of some triangles, each with its source, and of the vertices that they use.

@@ -113,7 +113,7 @@ fn cells_of(solid: &dyn Solid, spacing: f64, most_inside: u64, most: u64) -> Res
     let mut blocks = judge(solid, whole, spacing, half_diagonal).into_iter().collect::<Vec<_>>();
     while blocks.iter().any(|block| block.side > 1) {
         let inside = blocks.iter().filter(|block| block.is_inside);
-        check(inside.map(|block| cells_in(block)).fold(0, u64::saturating_add), most_inside)?;
+        check(inside.map(cells_in).fold(0, u64::saturating_add), most_inside)?;
         let halve = |block: &Block| {
             let parts = if block.side > 1 { halves(block) } else { vec![*block] };
             let is_in_box = |part: &Block| part.low.cmple(high).all();

@@ -8,5 +8,8 @@ mod levelset;
 mod solids;
 mod motion;
 mod shapes;
+mod mesh_decimate;
+mod mesh_refine;
+mod mesh_repair;
 mod mesh_sampling;
 mod mesh_weld;

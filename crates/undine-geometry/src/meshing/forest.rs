@@ -1,0 +1,27 @@
+//! Which things hang together: trees whose roots stand for the sets.
+
+/// Sets of numbers that are joined; the lowest number of a set stands for it.
+pub(super) struct Forest(Vec<u32>);
+
+impl Forest {
+    /// Every number for itself.
+    pub fn new(count: usize) -> Self {
+        Self((0..count as u32).collect())
+    }
+
+    /// The lowest number of a set; halves the path on its way, which keeps trees flat.
+    pub fn root(&mut self, mut item: u32) -> u32 {
+        while self.0[item as usize] != item {
+            let up = self.0[item as usize];
+            self.0[item as usize] = self.0[up as usize];
+            item = self.0[item as usize];
+        }
+        item
+    }
+
+    /// Makes one set of those of two numbers.
+    pub fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.0[a.max(b) as usize] = a.min(b);
+    }
+}
