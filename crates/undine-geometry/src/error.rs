@@ -63,6 +63,7 @@ pub enum GeometryError {
     Unbounded {
         /// What it is.
         what: String,
+    },
     /// A primitive, or a pair of primitives, that refers to a vertex that does not exist.
     #[error("{what} {number} refers to vertex {vertex}, but there are only {vertices}")]
     DanglingVertex {
