@@ -85,6 +85,7 @@ pub enum GeometryError {
         min: DVec3,
         /// Its highest corner [m].
         max: DVec3,
+    },
     /// Points in one plane where a volume is needed.
     #[error("{what} lie within {thickness} m of one plane over {extent} m, but must span a volume")]
     Flat {
@@ -105,16 +106,6 @@ pub enum GeometryError {
         /// The other edge.
         second: usize,
     },
-    /// More than can be worked with.
-    #[error("{what} has {found}, but at most {most} are possible")]
-    TooMany {
-        /// Of what, for example `the tree of a shape`.
-        what: &'static str,
-        /// How many there are.
-        found: usize,
-        /// How many there may be.
-        most: usize,
-    },
     /// Something that cannot be done with this kind of thing.
     #[error("{what} is not possible: {why}")]
     NotPossible {
@@ -122,15 +113,28 @@ pub enum GeometryError {
         what: &'static str,
         /// Why it cannot be had, and what can.
         why: &'static str,
-    /// More of something than is allowed.
-    #[error("{what} would be {wanted} or more, but at most {limit} are allowed")]
+    },
+    /// More of something than can be worked with.
+    #[error("{what}: there would be {found} or more, but at most {most} are possible")]
     TooMany {
-        /// What there would be too many of, for example `the points of a sampling`.
+        /// Of what, for example `the points of a sampling`.
         what: &'static str,
-        /// How many there would be.
-        wanted: u64,
+        /// How many there would be, or are.
+        found: u64,
         /// How many there may be.
-        limit: u64,
+        most: u64,
+    },
+    /// A sphere that cannot be swept.
+    #[error(
+        "a sphere of radius {radius} m from {from} to {to}: all of it must be finite, and the radius not negative"
+    )]
+    BadSweep {
+        /// Where it begins [m].
+        from: DVec3,
+        /// Where it ends [m].
+        to: DVec3,
+        /// Its radius [m].
+        radius: f64,
     },
 }
 

@@ -1,21 +1,21 @@
 //! What every phenomenon asks of space: how far, which side, how fast does it move, do these two meet.
 
-pub mod bvh;
 pub mod blend;
+pub mod bvh;
 pub mod ccd;
 pub mod error;
 pub mod fractions;
 pub mod gallery;
 pub mod levelset;
 pub mod mass;
-pub mod motion;
 pub mod meshing;
+pub mod motion;
 pub mod nearest;
 mod point_cells;
 pub mod pose;
 pub mod random;
-pub mod shape;
 pub mod sampling;
+pub mod shape;
 pub mod triangle;
 pub mod triangles;
 

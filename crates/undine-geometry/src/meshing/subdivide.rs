@@ -47,8 +47,8 @@ pub fn subdivide(mesh: &Triangles, subdivision: Subdivision) -> Result<Remeshed>
     if wanted > limit {
         return Err(GeometryError::TooMany {
             what: "the triangles of a subdivision",
-            wanted,
-            limit,
+            found: wanted,
+            most: limit,
         });
     }
     let (triangles, mut sources) = proper_triangles(mesh);

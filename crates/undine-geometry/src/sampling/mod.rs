@@ -30,6 +30,10 @@ impl Sampling {
     /// Refuses more points than allowed.
     fn check(&self, wanted: u64) -> Result<()> {
         let (what, limit) = ("the points of a sampling", self.most as u64);
-        if wanted > limit { Err(GeometryError::TooMany { what, wanted, limit }) } else { Ok(()) }
+        if wanted > limit {
+            Err(GeometryError::TooMany { what, found: wanted, most: limit })
+        } else {
+            Ok(())
+        }
     }
 }

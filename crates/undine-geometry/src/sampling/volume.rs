@@ -131,7 +131,11 @@ fn cells_of(solid: &dyn Solid, spacing: f64, most_inside: u64, most: u64) -> Res
 
 fn check(wanted: u64, limit: u64) -> Result<()> {
     let what = "the cells of a sampling";
-    if wanted > limit { Err(GeometryError::TooMany { what, wanted, limit }) } else { Ok(()) }
+    if wanted > limit {
+        Err(GeometryError::TooMany { what, found: wanted, most: limit })
+    } else {
+        Ok(())
+    }
 }
 
 fn cells_in(block: &Block) -> u64 {

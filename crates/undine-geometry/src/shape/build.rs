@@ -276,7 +276,7 @@ impl Shape {
         let found = 1 + children(&kind).map(|child| child.depth).max().unwrap_or(0);
         if found > DEEPEST {
             let what = "the tree of a shape, in levels,";
-            return Err(GeometryError::TooMany { what, found, most: DEEPEST });
+            return Err(GeometryError::TooMany { what, found: found as u64, most: DEEPEST as u64 });
         }
         Ok(Self::new(kind, exact, convex))
     }

@@ -136,7 +136,11 @@ pub(super) fn revolved(points: &[DVec2]) -> MassProperties {
 /// The points without repetitions, if they may be a profile.
 fn checked(points: &[DVec2]) -> Result<Vec<DVec2>> {
     if points.len() > MOST {
-        return Err(GeometryError::TooMany { what: WHAT, found: points.len(), most: MOST });
+        return Err(GeometryError::TooMany {
+            what: WHAT,
+            found: points.len() as u64,
+            most: MOST as u64,
+        });
     }
     for (vertex, point) in points.iter().enumerate() {
         if !point.is_finite() {

@@ -52,7 +52,11 @@ pub(super) fn triangles(points: &[DVec3]) -> Result<Vec<Triangle>> {
     }
     if points.len() >= NONE as usize {
         let most = NONE as usize - 1;
-        return Err(GeometryError::TooMany { what: WHAT, found: points.len(), most });
+        return Err(GeometryError::TooMany {
+            what: WHAT,
+            found: points.len() as u64,
+            most: most as u64,
+        });
     }
     let Some(bounds) = Bounds::around(points.iter().copied()) else {
         return Err(GeometryError::Empty { what: WHAT, wanted: "a hull needs four points" });

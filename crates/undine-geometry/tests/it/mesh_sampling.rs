@@ -197,7 +197,7 @@ fn requests_that_cannot_be_met_are_refused_with_the_numbers() {
     let mesh = gallery::sphere(1.0, 2);
     let few = Sampling { seed: 0, most: 100 };
     let too_many = |error: GeometryError| match error {
-        GeometryError::TooMany { wanted, .. } => assert!(wanted > 100),
+        GeometryError::TooMany { found, .. } => assert!(found > 100),
         other => panic!("{other}"),
     };
     too_many(sample_surface(&mesh, 101, few).unwrap_err());
