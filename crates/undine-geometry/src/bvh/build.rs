@@ -26,6 +26,7 @@ pub(super) const MOST_LEVELS: usize = HALVED + 11;
 pub(super) struct Topology {
     pub(super) nodes: Vec<Node>,
     pub(super) levels: Vec<Range<usize>>,
+    pub(super) spans: Vec<Range<usize>>,
     pub(super) leaves: Vec<Leaf>,
 }
 
@@ -270,32 +271,56 @@ fn partition(boxes: &mut [Boxed], left: impl Fn(&Boxed) -> bool) -> usize {
     }
 }
 
-/// Gives every part its place: nodes level after level, leaves in the order in which the levels meet them.
+/// Gives every part its place: nodes level after level, so that a level can be fitted at once, and leaves from the
+/// first branch to the last, so that those under a node are neighbours.
 fn flatten(root: Option<Vec<Part>>, boxes: &[Boxed]) -> Topology {
-    let (mut nodes, mut levels, mut leaves) = (Vec::new(), Vec::new(), Vec::new());
-    let mut level: Vec<Vec<Part>> = root.into_iter().collect();
+    let mut leaves = Vec::new();
+    let (mut nodes, mut levels, mut spans) = (Vec::new(), Vec::new(), Vec::new());
+    let mut level: Vec<Numbered> =
+        root.into_iter().map(|parts| number(parts, boxes, &mut leaves)).collect();
     while !level.is_empty() {
         let start = nodes.len();
-        let mut next = Vec::new();
         let below = start + level.len();
-        for parts in level {
+        let mut next = Vec::new();
+        for numbered in level {
             let mut node = Node::EMPTY;
-            for (child, part) in node.children.iter_mut().zip(parts) {
+            for (child, part) in node.children.iter_mut().zip(numbered.children) {
                 *child = match part {
-                    Part::Leaf(range) => {
-                        leaves.push(Leaf::new(boxes[range].iter().map(|boxed| boxed.triangle)));
-                        Child::leaf(leaves.len() - 1)
-                    }
-                    Part::Node(parts) => {
-                        next.push(parts);
+                    Ok(leaf) => Child::leaf(leaf),
+                    Err(part) => {
+                        next.push(part);
                         Child::node(below + next.len() - 1)
                     }
                 };
             }
             nodes.push(node);
+            spans.push(numbered.span);
         }
         levels.push(start..nodes.len());
         level = next;
     }
-    Topology { nodes, levels, leaves }
+    Topology { nodes, levels, spans, leaves }
+}
+
+/// A node whose leaves have numbers.
+struct Numbered {
+    /// Leaves, or nodes.
+    children: Vec<Result<usize, Numbered>>,
+    /// All leaves under it.
+    span: Range<usize>,
+}
+
+fn number(parts: Vec<Part>, boxes: &[Boxed], leaves: &mut Vec<Leaf>) -> Numbered {
+    let start = leaves.len();
+    let mut children = Vec::with_capacity(parts.len());
+    for part in parts {
+        children.push(match part {
+            Part::Leaf(range) => {
+                leaves.push(Leaf::new(boxes[range].iter().map(|boxed| boxed.triangle)));
+                Ok(leaves.len() - 1)
+            }
+            Part::Node(parts) => Err(number(parts, boxes, leaves)),
+        });
+    }
+    Numbered { children, span: start..leaves.len() }
 }

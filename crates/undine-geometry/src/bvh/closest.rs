@@ -1,14 +1,15 @@
 //! The point of a mesh nearest to a place, for one place or for many.
 
 use super::build::MOST_LEVELS;
-use super::frame::{Frame, round_down, round_up};
+use super::frame::Frame;
 use super::leaf::Leaf;
-use super::node::{Child, Lanes, Node, Under, WIDTH, most};
+use super::node::{Child, Lanes, Under, WIDTH, least};
+use super::turned::Turned;
 use super::{Bvh, is_place};
 use crate::triangle::{Feature, OnTriangle, closest_point};
 use multiversion::multiversion;
 use rayon::prelude::*;
-use undine_core::glam::DVec3;
+use undine_core::glam::{DVec3, Vec3};
 
 /// The point of a mesh nearest to a place.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,7 +42,7 @@ impl Bvh {
     pub fn closest_within(&self, at: DVec3, distance: f64) -> Option<Closest> {
         let mut found = None;
         let each = |_, closest| found = closest;
-        ask(self, &[(0, at)], distance, &mut Vec::with_capacity(MOST_STACKED), each);
+        ask(self, &[(0, at)], distance, &mut Walk::new(), each);
         found
     }
 
@@ -55,16 +56,13 @@ impl Bvh {
         let order = along_a_curve(points);
         let runs = order.par_chunks(RUN);
         let answers: Vec<Vec<(u32, Option<Closest>)>> = runs
-            .map_init(
-                || Vec::with_capacity(MOST_STACKED),
-                |stack, run| {
-                    let mut answers = Vec::with_capacity(run.len());
-                    let places: Vec<(u32, DVec3)> =
-                        run.iter().map(|&(_, n)| (n, points[n as usize])).collect();
-                    ask(self, &places, distance, stack, |n, closest| answers.push((n, closest)));
-                    answers
-                },
-            )
+            .map_init(Walk::new, |walk, run| {
+                let mut answers = Vec::with_capacity(run.len());
+                let places: Vec<(u32, DVec3)> =
+                    run.iter().map(|&(_, n)| (n, points[n as usize])).collect();
+                ask(self, &places, distance, walk, |n, closest| answers.push((n, closest)));
+                answers
+            })
             .collect();
         let mut all = vec![None; points.len()];
         for (n, closest) in answers.into_iter().flatten() {
@@ -104,37 +102,56 @@ fn spread(mut x: u32) -> u32 {
 /// A node leaves at most seven of its children on the stack while the eighth is looked at.
 const MOST_STACKED: usize = MOST_LEVELS * (WIDTH - 1) + 1;
 
-/// What is still to be looked at, and the square of its distance in the tree's coordinates, rounded down.
-type Stack = Vec<(f32, Child)>;
+/// What a walk remembers, kept from one walk to the next for its memory.
+struct Walk {
+    /// What is still to be looked at, and the square of its distance in the tree's coordinates.
+    stack: Vec<(f32, Child)>,
+    candidates: Vec<Candidate>,
+    /// Nothing further than this, in the tree's coordinates, is nearest.
+    reach: f32,
+    /// The error of the distances of boxes.
+    error: f32,
+    /// Boxes whose squared distance is above this hold nothing within reach.
+    bound: f32,
+}
 
-/// The nearest so far.
+impl Walk {
+    fn new() -> Self {
+        let stack = Vec::with_capacity(MOST_STACKED);
+        Self { stack, candidates: Vec::new(), reach: 0.0, error: 0.0, bound: 0.0 }
+    }
+
+    #[inline(always)]
+    fn tighten(&mut self, reach: f32) {
+        self.reach = reach;
+        self.bound = (reach + self.error) * (reach + self.error);
+    }
+}
+
+/// A triangle that may be nearest.
+struct Candidate {
+    triangle: u32,
+    /// About the square of its distance in the tree's coordinates.
+    distance_squared: f32,
+    /// The error of its distance.
+    error: f32,
+}
+
+impl Candidate {
+    #[inline(always)]
+    fn is_within(&self, reach: f32) -> bool {
+        !(self.distance_squared > (reach + self.error) * (reach + self.error))
+    }
+}
+
+/// The nearest of the triangles that were asked in `f64`.
 struct Best {
     found: Option<(u32, OnTriangle)>,
     /// The square of its distance [m²]; at first that of the largest distance.
     distance_squared: f64,
-    /// Boxes whose squared distance is above this, in the tree's coordinates, hold nothing nearer.
-    bound: f32,
-    /// The distance in the tree's coordinates, rounded up.
-    reach: f32,
 }
 
 impl Best {
-    #[inline(always)]
-    fn new(frame: &Frame, distance_squared: f64) -> Self {
-        let mut best = Self { found: None, distance_squared, bound: 0.0, reach: 0.0 };
-        best.tighten(frame);
-        best
-    }
-
-    /// The bounds that follow from the distance, with room for the rounding of the tests against them.
-    #[inline(always)]
-    fn tighten(&mut self, frame: &Frame) {
-        let local = self.distance_squared * (frame.scale * frame.scale);
-        self.bound = round_up(local * (1.0 + 1e-6)) + f32::MIN_POSITIVE;
-        self.reach = round_up(local.sqrt() * (1.0 + 1e-6)) + f32::MIN_POSITIVE;
-    }
-
-    /// Asks a triangle, in `f64`.
     #[inline(always)]
     fn offer(&mut self, bvh: &Bvh, triangle: u32, at: DVec3) {
         let on = closest_point(bvh.triangles.corners(triangle as usize), at);
@@ -144,8 +161,13 @@ impl Best {
         if distance_squared < least || (distance_squared == least && first) {
             self.found = Some((triangle, on));
             self.distance_squared = distance_squared;
-            self.tighten(&bvh.frame);
         }
+    }
+
+    /// Its distance in the tree's coordinates, rounded up.
+    #[inline(always)]
+    fn reach(&self, frame: &Frame) -> f32 {
+        (self.distance_squared.sqrt() * frame.scale * (1.0 + 1e-6)) as f32 + f32::MIN_POSITIVE
     }
 }
 
@@ -155,7 +177,7 @@ fn ask(
     bvh: &Bvh,
     places: &[(u32, DVec3)],
     distance: f64,
-    stack: &mut Stack,
+    walk: &mut Walk,
     mut answer: impl FnMut(u32, Option<Closest>),
 ) {
     let mut before = None;
@@ -165,11 +187,11 @@ fn ask(
             answer(n, None);
             continue;
         }
-        let mut best = Best::new(&bvh.frame, distance * distance);
+        let mut best = Best { found: None, distance_squared: distance * distance };
         if let Some(triangle) = before {
             best.offer(bvh, triangle, at);
         }
-        descend(bvh, at, &mut best, stack);
+        descend(bvh, at, &mut best, walk);
         before = best.found.map(|(triangle, _)| triangle);
         answer(
             n,
@@ -186,77 +208,88 @@ fn ask(
 
 /// Walks the tree, nearest boxes first, for anything nearer than the best so far.
 #[inline(always)]
-fn descend(bvh: &Bvh, at: DVec3, best: &mut Best, stack: &mut Stack) {
+fn descend(bvh: &Bvh, at: DVec3, best: &mut Best, walk: &mut Walk) {
     let local = bvh.frame.local(at);
-    let low: [f32; 3] = local.to_array().map(round_down);
-    let high: [f32; 3] = local.to_array().map(round_up);
-    stack.clear();
-    stack.push((0.0, Child::node(0)));
-    while let Some((distance, child)) = stack.pop() {
-        if distance > best.bound {
+    walk.candidates.clear();
+    walk.error = Turned::error(local.as_vec3());
+    walk.tighten(best.reach(&bvh.frame));
+    walk.stack.push((0.0, Child::node(0)));
+    while let Some((distance, mut next)) = walk.stack.pop() {
+        if distance > walk.bound {
             continue;
         }
-        match child.under() {
-            Under::Node(node) => push_children(&bvh.nodes[node], low, high, best.bound, stack),
-            Under::Leaf(leaf) => ask_leaf(bvh, &bvh.leaves[leaf], at, local, best),
-            Under::Nothing => {}
-        }
-    }
-}
-
-/// Puts the children that may hold something nearer on the stack, the nearest last.
-#[inline(always)]
-fn push_children(node: &Node, low: [f32; 3], high: [f32; 3], bound: f32, stack: &mut Stack) {
-    let distances = box_distances_squared(node, low, high);
-    let start = stack.len();
-    for (&distance, &child) in distances.iter().zip(&node.children) {
-        // Not "at most": a distance that overflowed must not rule a child out.
-        if !(distance > bound) && child != Child::NONE {
-            let mut place = stack.len();
-            stack.push((distance, child));
-            while place > start && stack[place - 1].0 < distance {
-                stack[place] = stack[place - 1];
-                place -= 1;
+        // Straight down to the nearest leaf, leaving the other children behind.
+        loop {
+            match next.under() {
+                Under::Node(node) => next = nearest_child(&bvh.turned[node], local.as_vec3(), walk),
+                Under::Leaf(leaf) => break ask_leaf(bvh, &bvh.leaves[leaf], at, local, best, walk),
+                Under::Nothing => break,
             }
-            stack[place] = (distance, child);
+        }
+    }
+    for candidate in &walk.candidates {
+        // The one that the search began with was asked already.
+        let known = best.found.is_some_and(|(found, _)| found == candidate.triangle);
+        if !known && candidate.is_within(walk.reach) {
+            best.offer(bvh, candidate.triangle, at);
         }
     }
 }
 
-/// The squared distances of the eight boxes, each rounded by no more than a few 2⁻²⁴ of itself.
+/// The child to go on with; others that may hold something nearer go on the stack.
 #[inline(always)]
-fn box_distances_squared(node: &Node, low: [f32; 3], high: [f32; 3]) -> Lanes {
-    let mut sum = [0.0; WIDTH];
-    for axis in 0..3 {
-        for lane in 0..WIDTH {
-            let below = node.low[axis][lane] - high[axis];
-            let above = low[axis] - node.high[axis][lane];
-            let outside = most(most(below, above), 0.0);
-            sum[lane] += outside * outside;
+fn nearest_child(turned: &Turned, at: Vec3, walk: &mut Walk) -> Child {
+    let distances = turned.distances_squared(at);
+    let mut nearest = (f32::INFINITY, Child::NONE);
+    for lane in within(&distances, walk.bound) {
+        let mut other = (distances[lane], turned.children[lane]);
+        if other.0 < nearest.0 {
+            std::mem::swap(&mut other, &mut nearest);
+        }
+        if other.1 != Child::NONE {
+            walk.stack.push(other);
         }
     }
-    sum
+    nearest.1
 }
 
-/// Asks the triangles of a leaf that `f32` cannot rule out, the one that seems nearest first.
+/// Makes candidates of the triangles of a leaf that are within reach.
 #[inline(always)]
-fn ask_leaf(bvh: &Bvh, leaf: &Leaf, at: DVec3, local: DVec3, best: &mut Best) {
+fn ask_leaf(bvh: &Bvh, leaf: &Leaf, at: DVec3, local: DVec3, best: &mut Best, walk: &mut Walk) {
     let (distances, error) = leaf.distances_squared(local);
-    let limit = |best: &Best| (best.reach + error) * (best.reach + error);
-    let len = leaf.len as usize;
-    let mut nearest = 0;
-    for lane in 1..len {
-        if distances[lane] < distances[nearest] {
-            nearest = lane;
-        }
-    }
-    if distances[nearest] > limit(best) {
-        return;
-    }
-    best.offer(bvh, leaf.triangles[nearest], at);
-    for lane in 0..len {
-        if lane != nearest && !(distances[lane] > limit(best)) {
+    let limit = (walk.reach + error) * (walk.reach + error);
+    let mut within_reach = within(&distances, limit).filter(|&lane| lane < leaf.len as usize);
+    if leaf.needles {
+        // The closest point of a needle is not where `f32` says.
+        for lane in within_reach {
             best.offer(bvh, leaf.triangles[lane], at);
         }
+        walk.tighten(least(walk.reach, best.reach(&bvh.frame)));
+        return;
     }
+    let Some(first) = within_reach.next() else { return };
+    let nearest = distances.into_iter().fold(distances[first], least);
+    walk.tighten(least(walk.reach, nearest.sqrt() * (1.0 + 1e-6) + error));
+    for lane in std::iter::once(first).chain(within_reach) {
+        let triangle = leaf.triangles[lane];
+        let candidate = Candidate { triangle, distance_squared: distances[lane], error };
+        if candidate.is_within(walk.reach) {
+            walk.candidates.push(candidate);
+        }
+    }
+}
+
+/// The lanes that are not above `limit`.
+#[inline(always)]
+fn within(lanes: &Lanes, limit: f32) -> impl Iterator<Item = usize> + use<> {
+    let mut set = 0_u32;
+    for (lane, &value) in lanes.iter().enumerate() {
+        // Not "at most": a distance that overflowed must not rule anything out.
+        set |= u32::from(!(value > limit)) << lane;
+    }
+    std::iter::from_fn(move || {
+        let lane = set.trailing_zeros();
+        set &= set.wrapping_sub(1);
+        (lane < 32).then_some(lane as usize)
+    })
 }

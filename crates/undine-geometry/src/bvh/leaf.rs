@@ -6,9 +6,9 @@
 //! the distance smaller.
 
 use super::frame::{Frame, round_down, round_up};
-use super::node::{Cell, Lanes, WIDTH, least};
+use super::node::{Cell, Lanes, WIDTH, least, most};
 use crate::triangles::Triangles;
-use undine_core::glam::DVec3;
+use undine_core::glam::{DMat3, DVec3, Vec3};
 
 /// The error of a distance, relative to the sizes at hand: about 20 roundings of 2⁻²⁴, and as much again.
 const ERROR: f32 = 4e-6;
@@ -34,6 +34,8 @@ pub(super) struct Leaf {
     middle: [f32; 3],
     /// No coordinate around the middle is larger.
     radius: f32,
+    /// Whether one of them is a needle.
+    pub(super) needles: bool,
     /// How many triangles there are; the lanes behind them repeat the first.
     pub(super) len: u32,
 }
@@ -57,12 +59,13 @@ impl Leaf {
             triangles: lanes,
             middle: [0.0; 3],
             radius: 0.0,
+            needles: false,
             len,
         }
     }
 
-    /// Takes the positions of its triangles and gives the box around them.
-    pub(super) fn fit(&mut self, triangles: &Triangles, frame: &Frame) -> Cell {
+    /// Takes the positions of its triangles, and gives the box around them and their normal as a [`facing`].
+    pub(super) fn fit(&mut self, triangles: &Triangles, frame: &Frame) -> (Cell, DVec3) {
         let local = self
             .triangles
             .map(|triangle| triangles.corners(triangle as usize).map(|p| frame.local(p)));
@@ -73,12 +76,16 @@ impl Leaf {
         let middle = (0.5 * (low + high)).as_vec3();
         self.middle = middle.to_array();
         self.radius = round_up((high - low).max_element());
+        let mut sum = DVec3::ZERO;
+        self.needles = false;
         for (lane, &[a, b, c]) in local.iter().enumerate() {
             let (first, second) = (b - a, c - a);
             let normal = first.cross(second);
+            sum = facing(sum, normal);
             let length = first.length_squared().max(second.length_squared());
-            let unit =
-                if normal.length() > NEEDLE * length { normal.normalize() } else { DVec3::ZERO };
+            let needle = normal.length() <= NEEDLE * length;
+            let unit = if needle { DVec3::ZERO } else { normal.normalize() };
+            self.needles |= needle;
             for axis in 0..3 {
                 self.corner[axis][lane] = (a[axis] - f64::from(middle[axis])) as f32;
                 self.first[axis][lane] = first[axis] as f32;
@@ -87,10 +94,32 @@ impl Leaf {
             }
         }
         let margin = frame.margin;
-        Cell {
+        let cell = Cell {
             low: std::array::from_fn(|axis| round_down(low[axis] - margin)),
             high: std::array::from_fn(|axis| round_up(high[axis] + margin)),
+        };
+        (cell, sum)
+    }
+
+    /// How far it reaches from `origin` along three `axes`, given as `turn` too.
+    pub(super) fn extent(&self, axes: &[Vec3; 3], turn: &DMat3, origin: DVec3) -> (DVec3, DVec3) {
+        let (mut low, mut high) = (DVec3::ZERO, DVec3::ZERO);
+        for (side, axis) in axes.iter().enumerate() {
+            let axis = axis.to_array();
+            let (mut from, mut to) = ([0.0; WIDTH], [0.0; WIDTH]);
+            for lane in 0..WIDTH {
+                let along = |of: &[Lanes; 3]| dot(axis, [of[0][lane], of[1][lane], of[2][lane]]);
+                let (first, second) = (along(&self.first), along(&self.second));
+                let corner = along(&self.corner);
+                from[lane] = corner + least(least(first, second), 0.0);
+                to[lane] = corner + most(most(first, second), 0.0);
+            }
+            low[side] = f64::from(from.into_iter().reduce(least).unwrap_or_default());
+            high[side] = f64::from(to.into_iter().reduce(most).unwrap_or_default());
         }
+        let middle = turn * (Vec3::from_array(self.middle).as_dvec3() - origin);
+        let error = DVec3::splat(f64::from(ERROR * self.radius));
+        (middle + low - error, middle + high + error)
     }
 
     /// About the squared distances of the triangles from a point `at` in the tree's coordinates, and the error that
@@ -124,6 +153,11 @@ impl Leaf {
         let edges = least(least(to_edge(a, first), to_edge(a, second)), to_edge(b, third));
         if inside { height * height } else { edges }
     }
+}
+
+/// Adds to a sum of normals that of a further patch, which may look either way.
+pub(super) fn facing(sum: DVec3, normal: DVec3) -> DVec3 {
+    if sum.dot(normal) < 0.0 { sum - normal } else { sum + normal }
 }
 
 /// The squared distance from a point at `from` of an edge's start to the edge.

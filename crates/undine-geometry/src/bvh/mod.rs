@@ -15,6 +15,7 @@ mod fit;
 mod frame;
 mod leaf;
 mod node;
+mod turned;
 
 pub use closest::Closest;
 
@@ -24,6 +25,7 @@ use frame::Frame;
 use leaf::Leaf;
 use node::Node;
 use std::ops::Range;
+use turned::Turned;
 use undine_core::glam::DVec3;
 
 /// The largest coordinate [m] that a mesh or a query may have: squares of areas must stay finite.
@@ -38,6 +40,10 @@ pub struct Bvh {
     nodes: Vec<Node>,
     /// The nodes of each level.
     levels: Vec<Range<usize>>,
+    /// The leaves under each node.
+    spans: Vec<Range<usize>>,
+    /// For each node its boxes once more, along the surface.
+    turned: Vec<Turned>,
     leaves: Vec<Leaf>,
 }
 
@@ -50,7 +56,9 @@ impl Bvh {
         let mut bvh = Self {
             triangles,
             frame,
+            turned: vec![Turned::EMPTY; topology.nodes.len()],
             nodes: topology.nodes,
+            spans: topology.spans,
             levels: topology.levels,
             leaves: topology.leaves,
         };
@@ -83,7 +91,10 @@ impl Bvh {
     pub fn memory(&self) -> Memory {
         let bytes = |len: usize, one: usize| (len * one) as u64;
         Memory {
-            nodes: bytes(self.nodes.len(), size_of::<Node>()),
+            nodes: bytes(
+                self.nodes.len(),
+                size_of::<Node>() + size_of::<Range<usize>>() + size_of::<Turned>(),
+            ),
             leaves: bytes(self.leaves.len(), size_of::<Leaf>()),
             triangles: bytes(self.triangles.len(), size_of::<[u32; 3]>())
                 + bytes(self.triangles.positions().len(), size_of::<DVec3>()),
