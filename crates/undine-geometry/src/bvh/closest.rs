@@ -282,11 +282,13 @@ fn ask_leaf(bvh: &Bvh, leaf: &Leaf, at: DVec3, local: DVec3, best: &mut Best, wa
 /// The lanes that are not above `limit`.
 #[inline(always)]
 fn within(lanes: &Lanes, limit: f32) -> impl Iterator<Item = usize> + use<> {
-    let mut set = 0_u32;
-    for (lane, &value) in lanes.iter().enumerate() {
+    let mut bits = [0_u32; WIDTH];
+    for lane in 0..WIDTH {
         // Not "at most": a distance that overflowed must not rule anything out.
-        set |= u32::from(!(value > limit)) << lane;
+        bits[lane] = if lanes[lane] > limit { 0 } else { 1 << lane };
     }
+    let [a, b, c, d, e, f, g, h] = bits;
+    let mut set = ((a | e) | (c | g)) | ((b | f) | (d | h));
     std::iter::from_fn(move || {
         let lane = set.trailing_zeros();
         set &= set.wrapping_sub(1);

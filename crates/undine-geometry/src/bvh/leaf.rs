@@ -64,6 +64,11 @@ impl Leaf {
         }
     }
 
+    /// The numbers of the triangles.
+    pub(super) fn ids(&self) -> &[u32] {
+        &self.triangles[..self.len as usize]
+    }
+
     /// Takes the positions of its triangles, and gives the box around them and their normal as a [`facing`].
     pub(super) fn fit(&mut self, triangles: &Triangles, frame: &Frame) -> (Cell, DVec3) {
         let local = self

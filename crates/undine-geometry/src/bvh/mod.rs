@@ -15,9 +15,14 @@ mod fit;
 mod frame;
 mod leaf;
 mod node;
+mod overlap;
+mod ray;
+mod tree;
 mod turned;
 
 pub use closest::Closest;
+pub use ray::{Hit, Ray};
+pub(crate) use tree::Branch;
 
 use crate::error::{GeometryError, Result};
 use crate::triangles::Triangles;

@@ -25,23 +25,23 @@ fn brute_closest(mesh: &Triangles, at: DVec3, distance: f64) -> Option<Closest> 
     best
 }
 
-fn unit(seed: u64, n: u64) -> DVec3 {
+pub fn unit(seed: u64, n: u64) -> DVec3 {
     DVec3::from_array([0, 1, 2].map(|axis| random::unit(3 * seed + axis, n)))
 }
 
-fn moved(mesh: &Triangles, to: impl Fn(DVec3) -> DVec3) -> Triangles {
+pub fn moved(mesh: &Triangles, to: impl Fn(DVec3) -> DVec3) -> Triangles {
     let positions = mesh.positions().iter().map(|&p| to(p)).collect();
     Triangles::new(positions, mesh.indices().to_vec()).unwrap()
 }
 
 /// Loose triangles with their corners where `corner` puts them.
-fn soup(count: u32, corner: impl Fn(u64) -> DVec3) -> Triangles {
+pub fn soup(count: u32, corner: impl Fn(u64) -> DVec3) -> Triangles {
     let positions = (0..3 * u64::from(count)).map(corner).collect();
     Triangles::new(positions, (0..count).map(|n| [3 * n, 3 * n + 1, 3 * n + 2]).collect()).unwrap()
 }
 
 /// Every mesh that is made, and those that nobody should have made.
-fn meshes() -> Vec<(&'static str, Triangles)> {
+pub fn meshes() -> Vec<(&'static str, Triangles)> {
     let turn = DQuat::from_rotation_y(0.3) * DQuat::from_rotation_x(0.7);
     let knot = gallery::knot(0.06, 120, 8);
     let twice = {
@@ -96,7 +96,7 @@ fn meshes() -> Vec<(&'static str, Triangles)> {
 }
 
 /// Places in and around a mesh, far from it, on its surface, its edges and corners, and between equal triangles.
-fn places(mesh: &Triangles, count: u64) -> Vec<DVec3> {
+pub fn places(mesh: &Triangles, count: u64) -> Vec<DVec3> {
     let bounds = mesh.bounds().unwrap();
     let size = bounds.size().max_element().max(1e-30);
     let place = |n: u64| {

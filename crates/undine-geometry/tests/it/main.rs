@@ -13,3 +13,6 @@ mod mesh_weld;
 mod motion;
 mod shapes;
 mod solids;
+mod bvh_near;
+mod gallery;
+mod winding;
