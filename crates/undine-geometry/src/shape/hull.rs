@@ -10,6 +10,9 @@ use crate::triangle::{self, Feature};
 use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
 
+/// Up to so many faces, looking at all planes costs less than looking for the nearest triangle.
+const FEW: usize = 64;
+
 /// The convex hull of points.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Hull {
@@ -52,25 +55,53 @@ impl Hull {
     }
 
     pub(super) fn nearest(&self, at: DVec3) -> Nearest {
+        // Of few faces, the one whose plane is highest tells all of the inside, and of the outside what lies
+        // straight above a face.
+        if self.faces.len() <= FEW {
+            let (part, height) = self.highest_plane(at);
+            let Face { corners, normal } = self.faces[part];
+            if height <= 0.0 {
+                return Nearest { point: at - normal * height, normal, distance: height };
+            }
+            let found = triangle::closest_point(corners, at);
+            if found.feature == Feature::Face {
+                return Nearest { point: found.point, normal, distance: height };
+            }
+        }
+        self.nearest_by_tree(at)
+    }
+
+    /// The face of which a place lies highest above, or least deep below, its plane, and how high [m].
+    fn highest_plane(&self, at: DVec3) -> (usize, f64) {
+        let heights = self.faces.iter().map(|face| face.normal.dot(at - face.corners[0]));
+        heights
+            .enumerate()
+            .fold((0, f64::NEG_INFINITY), |most, found| if found.1 > most.1 { found } else { most })
+    }
+
+    fn nearest_by_tree(&self, at: DVec3) -> Nearest {
         let mut least = f64::INFINITY;
         let mut best = (0, self.faces[0].corners[0], Feature::Corner(0));
         let mut outside = false;
         self.tree.near(at, |part| {
             let face = &self.faces[part];
+            let height = face.normal.dot(at - face.corners[0]);
+            // Outside is what lies above one face, and then what is nearest belongs to such a face. No part of a face is
+            // nearer than its plane.
+            outside |= height > self.rounding;
+            let limit = least + self.rounding;
+            if height.abs() > limit || (outside && height < -self.rounding) {
+                return limit * limit;
+            }
             let found = triangle::closest_point(face.corners, at);
             let distance = found.point.distance(at);
-            // Outside is what lies above one of the faces that meet in the nearest point. At an edge or corner that may
-            // be any of them, and each of them is found to be as near but for rounding. Of a convex solid, a face too
-            // many does no harm: inside lies below all.
-            let above = face.normal.dot(at - face.corners[0]) > 0.0;
-            if distance < least - self.rounding {
-                outside = above;
-            } else if distance <= least + self.rounding {
-                outside |= above;
-            }
             if distance < least {
                 least = distance;
                 best = (part, found.point, found.feature);
+            }
+            // So near to the surface that the planes cannot tell, the nearest face does.
+            if distance <= self.rounding {
+                outside |= height > 0.0;
             }
             (least + self.rounding).powi(2)
         });
@@ -112,11 +143,8 @@ impl Hull {
         const STEPS: i32 = 512;
         const SHRINK: f64 = 0.975;
         let depth = |at: DVec3| {
-            let from_inside = |face: &Face| face.normal.dot(face.corners[0] - at);
-            self.faces.iter().map(|face| (from_inside(face), face.normal)).fold(
-                (f64::INFINITY, DVec3::Z),
-                |least, found| if found.0 < least.0 { found } else { least },
-            )
+            let (part, height) = self.highest_plane(at);
+            (-height, self.faces[part].normal)
         };
         let mut at = self.mass_properties().centre;
         let (mut found, mut away) = depth(at);

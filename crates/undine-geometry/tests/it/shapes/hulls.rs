@@ -121,12 +121,12 @@ fn needles_plates_spheres_and_far_clouds_make_hulls() {
 
 #[test]
 fn a_large_hull_answers_like_the_sphere_that_it_approaches() {
-    let points: Vec<DVec3> = (0..50_000).map(|i| direction(30, i)).collect();
+    let points: Vec<DVec3> = (0..20_000).map(|i| direction(30, i)).collect();
     let shape = Shape::hull(&points).unwrap();
-    for i in 0..5000 {
+    for i in 0..3000 {
         let at = place(31, i, 1.5);
         let found = checked(&shape, at);
-        assert!((found.distance - (at.length() - 1.0)).abs() < 1e-3, "{at:?} {found:?}");
+        assert!((found.distance - (at.length() - 1.0)).abs() < 2e-3, "{at:?} {found:?}");
     }
 }
 

@@ -56,7 +56,7 @@ fn primitives_have_the_inertia_of_the_textbook() {
 /// The sum over voxels whose middle is inside.
 fn voxels(shape: &Shape) -> MassProperties {
     let bounds = shape.bounds().unwrap();
-    let n = 90;
+    let n = 72;
     let size = bounds.size() / f64::from(n);
     let cell = size.element_product();
     let own = size * size / 12.0;
