@@ -267,7 +267,7 @@ impl Shape {
     pub(super) fn new(kind: Kind, exact: Exactness, convex: bool) -> Self {
         let depth = 1 + children(&kind).map(|child| child.depth).max().unwrap_or(0);
         let mut shape = Self { kind, bounds: None, exact, convex, depth };
-        shape.bounds = shape.bounds_within(0.0);
+        shape.bounds = shape.bounds_within(0.0, &Pose::IDENTITY);
         shape
     }
 

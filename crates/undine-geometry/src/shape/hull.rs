@@ -18,7 +18,8 @@ const FEW: usize = 64;
 pub(super) struct Hull {
     faces: Vec<Face>,
     tree: BoxTree,
-    bounds: Bounds,
+    /// Its extent along the longest axis [m].
+    size: f64,
     /// The length [m] of what rounding may move.
     rounding: f64,
 }
@@ -37,12 +38,14 @@ impl Hull {
         let box_of = |face: &Face| Bounds::around(face.corners).expect("a face has corners");
         let boxes: Vec<Bounds> = faces.iter().map(box_of).collect();
         let bounds = boxes.iter().copied().reduce(Bounds::union).expect("a hull has faces");
-        let rounding = 1e-13 * bounds.size().max_element();
-        Ok(Self { tree: BoxTree::new(&boxes), faces, bounds, rounding })
+        let size = bounds.size().max_element();
+        Ok(Self { tree: BoxTree::new(&boxes), faces, size, rounding: 1e-13 * size })
     }
 
-    pub(super) fn bounds(&self) -> Bounds {
-        self.bounds
+    /// How far it reaches in a direction of length 1 [m].
+    pub(super) fn reach(&self, n: DVec3) -> f64 {
+        let corners = self.faces.iter().flat_map(|face| face.corners);
+        corners.fold(f64::NEG_INFINITY, |most, corner| most.max(n.dot(corner)))
     }
 
     /// Its triangles, seen from outside when their corners turn to the left [m].
@@ -113,7 +116,13 @@ impl Hull {
             _ if outside => direction(at - point, face),
             _ => direction(point - at, face),
         };
-        Nearest { point, normal, distance: if outside { least } else { -least } }
+        let distance = match least {
+            // No triangle is near to a place that is not finite.
+            f64::INFINITY => f64::NAN,
+            _ if outside => least,
+            _ => -least,
+        };
+        Nearest { point, normal, distance }
     }
 
     /// All that is deeper than `depth` [m]; `None` if that is nothing, or nothing that this finds.
@@ -149,9 +158,8 @@ impl Hull {
         let mut at = self.mass_properties().centre;
         let (mut found, mut away) = depth(at);
         let mut best = (at, found);
-        let size = self.bounds.size().max_element();
         for step in 0..STEPS {
-            at -= away * (0.25 * size * SHRINK.powi(step));
+            at -= away * (0.25 * self.size * SHRINK.powi(step));
             (found, away) = depth(at);
             if found > best.1 {
                 best = (at, found);

@@ -10,9 +10,12 @@
 //! distance is a lower bound, `point` is a step towards the surface that does not pass it, and
 //! [`Shape::onto_surface`] takes as many as are needed.
 //!
+//! A place that is not finite has no meaningful answer, but asking is no error.
+//!
 //! There is no non-uniform scale: it would keep neither distances nor spheres. Give the primitives other lengths instead.
 
 mod boolean;
+mod bounds;
 mod build;
 mod frustum;
 mod hull;
@@ -187,62 +190,4 @@ impl Shape {
         }
         None
     }
-
-    /// A box that holds all places with a distance of at most `margin` [m]; `None` if there is none.
-    ///
-    /// It is not the inside's box grown: where a distance is a lower bound, it reaches farther.
-    fn bounds_within(&self, margin: f64) -> Option<Bounds> {
-        let grown = |half: DVec3| Bounds { min: -half - margin, max: half + margin };
-        match &self.kind {
-            Kind::Cuboid { half } => Some(grown(*half)),
-            Kind::Sphere { radius } => Some(grown(DVec3::splat(*radius))),
-            Kind::Frustum(Frustum { bottom, top, half, .. }) => {
-                let radius = bottom.max(*top);
-                Some(grown(DVec3::new(radius, radius, *half)))
-            }
-            Kind::Capsule { radius, half } => {
-                Some(grown(DVec3::new(*radius, *radius, half + radius)))
-            }
-            Kind::Torus { major, minor } => {
-                Some(grown(DVec3::new(major + minor, major + minor, *minor)))
-            }
-            Kind::HalfSpace { .. } | Kind::Inverted(_) => None,
-            Kind::Hull(hull) => Some(inflated(hull.bounds(), margin)),
-            Kind::Revolved(profile) => Some(inflated(profile.bounds(), margin)),
-            Kind::Offset { of, by } => of.bounds_within(margin + by),
-            Kind::Union { parts, width } => {
-                // One blend reaches a quarter of its width beyond both; many in turn less than the whole.
-                let margin = margin + width * if parts.len() == 2 { 0.25 } else { 1.0 };
-                let boxes = parts.iter().map(|part| part.bounds_within(margin));
-                boxes.reduce(|a, b| Some(a?.union(b?))).flatten()
-            }
-            Kind::Intersection { parts, .. } => {
-                parts.iter().filter_map(|part| part.bounds_within(margin)).reduce(common)
-            }
-            Kind::Moved { of, pose } => of.bounds_within(margin).map(|bounds| turned(bounds, pose)),
-            Kind::Scaled { of, factor } => of
-                .bounds_within(margin / factor)
-                .map(|Bounds { min, max }| Bounds { min: min * *factor, max: max * *factor }),
-        }
-    }
-}
-
-fn inflated(bounds: Bounds, margin: f64) -> Bounds {
-    Bounds { min: bounds.min - margin, max: bounds.max + margin }
-}
-
-/// What lies in both boxes; a box without volume if nothing does.
-fn common(a: Bounds, b: Bounds) -> Bounds {
-    let min = a.min.max(b.min);
-    Bounds { min, max: a.max.min(b.max).max(min) }
-}
-
-/// The box around a box that is turned and moved.
-fn turned(bounds: Bounds, pose: &Pose) -> Bounds {
-    let turn = pose.matrix();
-    let half = bounds.size() * 0.5;
-    let reach =
-        turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z;
-    let centre = pose.to_world(bounds.centre());
-    Bounds { min: centre - reach, max: centre + reach }
 }

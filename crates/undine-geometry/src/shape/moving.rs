@@ -69,6 +69,6 @@ impl Solid for PlacedShape<'_> {
     }
 
     fn bounds(&self) -> Option<Bounds> {
-        self.shape.bounds().map(|bounds| super::turned(bounds, &self.pose))
+        self.shape.bounds_within(0.0, &self.pose)
     }
 }

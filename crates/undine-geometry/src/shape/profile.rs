@@ -62,11 +62,10 @@ impl Profile {
         Ok(Self { tree: BoxTree::new(&boxes), points, edges, size })
     }
 
-    pub(super) fn bounds(&self) -> Bounds {
-        let most = self.points.iter().fold(0.0_f64, |most, point| most.max(point.x));
-        let low = self.points.iter().fold(f64::INFINITY, |least, point| least.min(point.y));
-        let high = self.points.iter().fold(f64::NEG_INFINITY, |most, point| most.max(point.y));
-        Bounds { min: DVec3::new(-most, -most, low), max: DVec3::new(most, most, high) }
+    /// How far it reaches in a direction of length 1 [m], which has these parts across and along the axis.
+    pub(super) fn reach(&self, across: f64, along: f64) -> f64 {
+        let direction = DVec2::new(across, along);
+        self.points.iter().fold(f64::NEG_INFINITY, |most, point| most.max(point.dot(direction)))
     }
 
     /// Whether the solid is convex: it reaches the axis, and no edge looks towards it or turns to the right.

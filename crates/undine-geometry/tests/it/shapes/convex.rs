@@ -114,6 +114,26 @@ fn the_distance_to_convex_shapes_is_exact_inside_and_outside() {
 }
 
 #[test]
+fn bounds_are_tight_however_a_shape_is_turned() {
+    for (shape, support) in zoo() {
+        let bounds = shape.bounds().unwrap();
+        for (axis, (min, max)) in [DVec3::X, DVec3::Y, DVec3::Z]
+            .into_iter()
+            .zip(bounds.min.to_array().into_iter().zip(bounds.max.to_array()))
+        {
+            assert!((max - support(axis)).abs() < 1e-12, "{shape:?}");
+            assert!((min + support(-axis)).abs() < 1e-12, "{shape:?}");
+        }
+    }
+    let torus = Shape::torus(1.0, 0.25).unwrap().moved(&some_pose()).unwrap();
+    let ring = Shape::torus(1.0, 0.25).unwrap();
+    let up = some_pose().rotation.inverse() * DVec3::Z;
+    let wanted = flat(up) + 0.25 + some_pose().translation.z;
+    assert!((torus.bounds().unwrap().max.z - wanted).abs() < 1e-12);
+    assert_eq!(ring.bounds().unwrap().max, DVec3::new(1.25, 1.25, 0.25));
+}
+
+#[test]
 fn a_half_space_is_exact_and_unbounded() {
     let shape = Shape::half_space(DVec3::new(0.0, 3.0, 4.0), 0.5).unwrap();
     assert!(shape.bounds().is_none() && shape.is_exact());
