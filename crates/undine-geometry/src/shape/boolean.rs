@@ -22,7 +22,7 @@ pub(super) fn union_nearest(a: Nearest, b: Nearest, width: f64, at: DVec3) -> Ne
     if h == 0.0 {
         return near;
     }
-    let normal = super::round::direction(
+    let normal = super::primitives::direction(
         near.normal * (1.0 - h / 2.0) + far.normal * (h / 2.0),
         near.normal,
     );

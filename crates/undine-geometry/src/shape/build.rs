@@ -1,7 +1,9 @@
 //! How shapes are made: every length is checked here, so that a query has nothing left to check.
 
 use super::inset::Inset;
-use super::{Exactness, Frustum, Hull, Kind, LONGEST, Profile, SHORTEST, Shape, quickhull, round};
+use super::{
+    Exactness, Frustum, Hull, Kind, LONGEST, Profile, SHORTEST, Shape, primitives, quickhull,
+};
 use crate::error::{GeometryError, Result};
 use crate::pose::Pose;
 use crate::triangles::Triangles;
@@ -71,7 +73,7 @@ impl Shape {
 
     /// All below a plane: the places x with normal · x ≤ offset [m]. The normal may have any length but 0.
     pub fn half_space(normal: DVec3, offset: f64) -> Result<Self> {
-        let unit = round::direction(normal, DVec3::ZERO);
+        let unit = primitives::direction(normal, DVec3::ZERO);
         if unit == DVec3::ZERO {
             let (what, wanted) = ("the length of a plane's normal", "positive and finite");
             return Err(GeometryError::BadParameter { what, found: normal.length(), wanted });

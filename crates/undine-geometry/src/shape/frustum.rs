@@ -3,7 +3,7 @@
 //! In the half plane (r, z) through the place asked about, the nearest point is the best of those on the bottom, the
 //! side and the top.
 
-use super::round::radial;
+use super::primitives::radial;
 use crate::nearest::Nearest;
 use undine_core::glam::{DVec2, DVec3};
 
@@ -36,6 +36,11 @@ impl Frustum {
     pub(super) fn new(bottom: f64, top: f64, half: f64) -> Self {
         let side = DVec2::new(2.0 * half, bottom - top).normalize();
         Self { bottom, top, half, side }
+    }
+
+    /// The outward normal (r, z) of the side.
+    pub(super) fn side(&self) -> DVec2 {
+        self.side
     }
 
     /// All that is deeper than `depth` [m], and the height of its middle [m]. `None` if nothing is.

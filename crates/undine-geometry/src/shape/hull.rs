@@ -1,7 +1,7 @@
 //! A convex polyhedron: its distance is that to the nearest of its triangles, whose face, edge or corner it is.
 
+use super::primitives::direction;
 use super::quickhull::{self, Triangle};
-use super::round::direction;
 use super::tree::BoxTree;
 use crate::error::Result;
 use crate::mass::MassProperties;

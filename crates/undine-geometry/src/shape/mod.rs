@@ -22,9 +22,9 @@ mod hull;
 mod inset;
 mod masses;
 mod moving;
+mod primitives;
 mod profile;
 mod quickhull;
-mod round;
 mod tree;
 
 pub use build::hull_triangles;
@@ -83,10 +83,10 @@ enum Kind {
 impl Solid for Shape {
     fn distance(&self, at: DVec3) -> f64 {
         match &self.kind {
-            Kind::Cuboid { half } => round::cuboid_distance(*half, at),
+            Kind::Cuboid { half } => primitives::cuboid_distance(*half, at),
             Kind::Sphere { radius } => at.length() - radius,
-            Kind::Capsule { radius, half } => round::capsule_distance(*radius, *half, at),
-            Kind::Torus { major, minor } => round::torus_distance(*major, *minor, at),
+            Kind::Capsule { radius, half } => primitives::capsule_distance(*radius, *half, at),
+            Kind::Torus { major, minor } => primitives::torus_distance(*major, *minor, at),
             Kind::HalfSpace { normal, offset } => normal.dot(at) - offset,
             Kind::Frustum(frustum) => frustum.nearest(at).distance,
             Kind::Hull(hull) => hull.nearest(at).distance,
@@ -114,11 +114,13 @@ impl Solid for Shape {
 
     fn nearest(&self, at: DVec3) -> Nearest {
         match &self.kind {
-            Kind::Cuboid { half } => round::cuboid_nearest(*half, at),
-            Kind::Sphere { radius } => round::sphere_nearest(*radius, at),
-            Kind::Capsule { radius, half } => round::capsule_nearest(*radius, *half, at),
-            Kind::Torus { major, minor } => round::torus_nearest(*major, *minor, at),
-            Kind::HalfSpace { normal, offset } => round::half_space_nearest(*normal, *offset, at),
+            Kind::Cuboid { half } => primitives::cuboid_nearest(*half, at),
+            Kind::Sphere { radius } => primitives::sphere_nearest(*radius, at),
+            Kind::Capsule { radius, half } => primitives::capsule_nearest(*radius, *half, at),
+            Kind::Torus { major, minor } => primitives::torus_nearest(*major, *minor, at),
+            Kind::HalfSpace { normal, offset } => {
+                primitives::half_space_nearest(*normal, *offset, at)
+            }
             Kind::Frustum(frustum) => frustum.nearest(at),
             Kind::Hull(hull) => hull.nearest(at),
             Kind::Revolved(profile) => profile.nearest(at),

@@ -5,14 +5,12 @@
 //! nearest (Bærentzen and Aanæs 2005). Edges on the axis are no surface.
 
 use super::frustum::{OnSection, on_segment};
-use super::round::radial;
+use super::primitives::radial;
 use super::tree::BoxTree;
 use super::{LONGEST, SHORTEST};
 use crate::error::{GeometryError, Result};
-use crate::mass::MassProperties;
 use crate::nearest::Nearest;
-use std::f64::consts::PI;
-use undine_core::glam::{DMat3, DVec2, DVec3};
+use undine_core::glam::{DVec2, DVec3};
 use undine_core::mesh::Bounds;
 
 const WHAT: &str = "the profile of a revolved shape";
@@ -100,36 +98,10 @@ impl Profile {
         OnSection { point, normal: edge.normal, straight }.lift(place, outwards, inside, self.size)
     }
 
-    /// By Green's theorem: ∬ f dA over the polygon as integrals of polynomials along its edges, which three points of
-    /// Gauss give exactly.
-    pub(super) fn mass_properties(&self) -> MassProperties {
-        revolved(&self.points)
+    /// In turn to the left, so that the inside lies to the left of each edge.
+    pub(super) fn points(&self) -> &[DVec2] {
+        &self.points
     }
-}
-
-/// The mass properties of a polygon (r, z) in turn to the left, revolved about the z axis.
-pub(super) fn revolved(points: &[DVec2]) -> MassProperties {
-    let gauss = 0.6_f64.sqrt();
-    let nodes = [(-gauss, 5.0 / 18.0), (0.0, 8.0 / 18.0), (gauss, 5.0 / 18.0)];
-    // Heights are measured from one of the points, so that a shape high up loses no digits.
-    let base = points[0].y;
-    // ∬ r dA, ∬ r z dA, ∬ r z² dA and ∬ r³ dA.
-    let [mut m, mut mz, mut mzz, mut mrr] = [0.0; 4];
-    for (i, &a) in points.iter().enumerate() {
-        let b = points[(i + 1) % points.len()];
-        let rise = b.y - a.y;
-        for (node, weight) in nodes {
-            let p = a.midpoint(b) + (b - a) * (0.5 * node);
-            let (r2, z) = (p.x * p.x, p.y - base);
-            m += weight * rise * r2 / 2.0;
-            mz += weight * rise * r2 * z / 2.0;
-            mzz += weight * rise * r2 * z * z / 2.0;
-            mrr += weight * rise * r2 * r2 / 4.0;
-        }
-    }
-    let second = DMat3::from_diagonal(DVec3::new(PI * mrr, PI * mrr, 2.0 * PI * mzz));
-    let first = DVec3::new(0.0, 0.0, 2.0 * PI * mz);
-    MassProperties::of_moments(DVec3::new(0.0, 0.0, base), 2.0 * PI * m, first, second)
 }
 
 /// The points without repetitions, if they may be a profile.

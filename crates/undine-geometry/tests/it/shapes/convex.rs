@@ -78,7 +78,7 @@ fn zoo() -> Vec<(Shape, Support)> {
     // All of them, turned, moved and scaled.
     let pose = some_pose();
     let moved = zoo.into_iter().flat_map(|(shape, support)| {
-        let support = std::sync::Arc::new(support);
+        let support = std::rc::Rc::new(support);
         let (plain, turned) = (support.clone(), support);
         let copy = shape.clone().scaled(0.7).unwrap().moved(&pose).unwrap();
         let other: Support =

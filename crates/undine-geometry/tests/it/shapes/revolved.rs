@@ -26,7 +26,7 @@ fn brute(points: &[DVec2], at: DVec3) -> f64 {
 fn star(case: u64) -> Vec<DVec2> {
     // A star about a point: simple, with spikes and dents, on the axis or off it.
     let count = 3 + case % 40;
-    let centre = if case % 2 == 0 { 1.2 } else { 0.0 };
+    let centre = if case.is_multiple_of(2) { 1.2 } else { 0.0 };
     let along = if centre == 0.0 { std::f64::consts::PI } else { std::f64::consts::TAU };
     let ends = if centre == 0.0 { count - 1 } else { count };
     (0..count)
@@ -43,7 +43,7 @@ fn star(case: u64) -> Vec<DVec2> {
 fn revolved_stars_are_exact_whichever_way_they_turn() {
     for case in 0..300 {
         let mut points = star(case);
-        if case % 3 == 0 {
+        if case.is_multiple_of(3) {
             points.reverse();
         }
         let shape = Shape::revolved(&points).unwrap();
