@@ -1,43 +1,31 @@
-//! Booleans of distances, sharp or blended.
+//! Booleans of answers at one place, sharp or blended.
 //!
-//! The blend is the quadratic polynomial smooth minimum (Quilez): with h = max(w − |a − b|, 0) / w it is
-//! min(a, b) − w h² / 4. Its gradient weighs those of a and b by 1 − h/2 and h/2, so it is never longer than 1,
-//! and the result never claims more than the true distance to the blended surface.
+//! With h = max(w − |a − b|, 0) / w, the gradient of the blend of a and b weighs theirs by 1 − h/2 and h/2. So it is never
+//! longer than 1, and the result never claims more than the true distance to the blended surface.
 
+use super::primitives::direction;
+use crate::blend::smooth_min;
 use crate::nearest::Nearest;
 use undine_core::glam::DVec3;
 
-/// The union of two distances [m], blended over a width [m].
+/// The union of two answers, blended over a width [m].
 #[inline]
-pub(super) fn union_distance(a: f64, b: f64, width: f64) -> f64 {
-    let h = overlap(a, b, width);
-    a.min(b) - width * h * h / 4.0
-}
-
-/// The union of two answers at one place, blended over a width [m].
-#[inline]
-pub(super) fn union_nearest(a: Nearest, b: Nearest, width: f64, at: DVec3) -> Nearest {
+pub(super) fn union(a: Nearest, b: Nearest, width: f64, at: DVec3) -> Nearest {
     let (near, far) = if b.distance < a.distance { (b, a) } else { (a, b) };
-    let h = overlap(a.distance, b.distance, width);
-    if h == 0.0 {
+    let apart = far.distance - near.distance;
+    // Also without a width, and where a distance is not a number.
+    let blended = apart < width;
+    if !blended {
         return near;
     }
-    let normal = super::primitives::direction(
-        near.normal * (1.0 - h / 2.0) + far.normal * (h / 2.0),
-        near.normal,
-    );
-    let distance = near.distance - width * h * h / 4.0;
+    let weight = 0.5 * (1.0 - apart / width);
+    let normal = direction(near.normal * (1.0 - weight) + far.normal * weight, near.normal);
+    let distance = smooth_min(near.distance, far.distance, width);
     Nearest { point: at - normal * distance, normal, distance }
 }
 
-/// The same seen from inside.
+/// The same answer seen from inside.
 #[inline]
 pub(super) fn inverted(nearest: Nearest) -> Nearest {
     Nearest { normal: -nearest.normal, distance: -nearest.distance, ..nearest }
-}
-
-/// How far two distances are within the width of a blend: 0 without a blend, 1 where they are equal.
-#[inline]
-fn overlap(a: f64, b: f64, width: f64) -> f64 {
-    if width > 0.0 { (width - (a - b).abs()).max(0.0) / width } else { 0.0 }
 }

@@ -30,6 +30,7 @@ mod tree;
 pub use build::hull_triangles;
 pub use moving::{MovingShape, PlacedShape};
 
+use crate::blend::{smooth_max, smooth_min};
 use crate::nearest::{Nearest, Solid};
 use crate::pose::Pose;
 use frustum::Frustum;
@@ -93,18 +94,12 @@ impl Solid for Shape {
             Kind::Revolved(profile) => profile.nearest(at).distance,
             Kind::Offset { of, by } => of.distance(at) - by,
             Kind::Union { parts, width } => {
-                let first = parts[0].distance(at);
-                let join = |so_far, part: &Self| {
-                    boolean::union_distance(so_far, part.distance(at), *width)
-                };
-                parts[1..].iter().fold(first, join)
+                let join = |so_far, part: &Self| smooth_min(so_far, part.distance(at), *width);
+                parts[1..].iter().fold(parts[0].distance(at), join)
             }
             Kind::Intersection { parts, width } => {
-                let first = -parts[0].distance(at);
-                let join = |so_far, part: &Self| {
-                    boolean::union_distance(so_far, -part.distance(at), *width)
-                };
-                -parts[1..].iter().fold(first, join)
+                let join = |so_far, part: &Self| smooth_max(so_far, part.distance(at), *width);
+                parts[1..].iter().fold(parts[0].distance(at), join)
             }
             Kind::Inverted(of) => -of.distance(at),
             Kind::Moved { of, pose } => of.distance(pose.to_local(at)),
@@ -129,16 +124,14 @@ impl Solid for Shape {
                 Nearest { point: point + normal * *by, normal, distance: distance - by }
             }
             Kind::Union { parts, width } => {
-                let join = |so_far, part: &Self| {
-                    boolean::union_nearest(so_far, part.nearest(at), *width, at)
-                };
+                let join =
+                    |so_far, part: &Self| boolean::union(so_far, part.nearest(at), *width, at);
                 parts[1..].iter().fold(parts[0].nearest(at), join)
             }
             Kind::Intersection { parts, width } => {
                 let outside_in = |part: &Self| boolean::inverted(part.nearest(at));
-                let join = |so_far, part: &Self| {
-                    boolean::union_nearest(so_far, outside_in(part), *width, at)
-                };
+                let join =
+                    |so_far, part: &Self| boolean::union(so_far, outside_in(part), *width, at);
                 boolean::inverted(parts[1..].iter().fold(outside_in(&parts[0]), join))
             }
             Kind::Inverted(of) => boolean::inverted(of.nearest(at)),
