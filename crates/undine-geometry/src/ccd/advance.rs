@@ -1,12 +1,18 @@
 //! Conservative advancement along separating planes: the first time at which a moving hull comes near the origin.
 //!
-//! At a time t, take a unit direction n, and the hull's moving corners r_k. While all n · r_k(τ) exceed s, the hull
-//! lies beyond a plane at the distance s from the origin, and no point of it is nearer. Each n · r_k is linear in τ, so
-//! that the first τ at which one of them falls to s is a quotient, and all times up to it are free of contact. With the
-//! direction of the nearest point for n this is Newton's method on the distance, from below: a translation is solved in
-//! a step or a few, and anything else converges quadratically, because turning changes a distance in second order only.
-//! (Mirtich 1996 and Zhang et al. 2006 advance so with bounds on speeds; Li et al. 2021, *Codimensional incremental
-//! potential contact*, §5.4, with one bound for all directions, which creeps along motions that slide past.)
+//! Take a unit direction n, and the hull's moving corners r_k. While all n · r_k(τ) exceed s, the hull lies beyond a plane
+//! at the distance s from the origin, and no point of it is nearer. Each n · r_k is linear in τ, so that the first τ at
+//! which one of them falls to s is a quotient, and all times up to it are free of contact: a *resting plane*. It solves
+//! translations at once, but where the hull turns, some corner always falls faster than the nearest point does.
+//!
+//! A *turning plane* follows: its direction goes from n₀ at t₀ to n₁ at t₁ in a straight line, and is never longer than 1.
+//! The heights n(τ) · r_k(τ) are quadratic, and above s between t₀ and t₁ if their three Bernstein coefficients are:
+//! n₀ · r_k(t₀), ½ (n₀ · r_k(t₁) + n₁ · r_k(t₀)) and n₁ · r_k(t₁). With the directions of the nearest points this loses only
+//! O((t₁ - t₀)²), so that Newton's steps on the distance, taken where such a plane allows them, converge quadratically, and
+//! a motion that slides past at a small distance ε takes O(1) steps of a length √ε instead of 1/√ε ones of a length ε.
+//!
+//! (Mirtich 1996 and Zhang et al. 2006 advance by bounds on speeds; Li et al. 2021, *Codimensional incremental potential
+//! contact*, §5.4, by one bound for all directions. Neither turns.)
 
 use super::closest::Closest;
 use super::{Contact, Gap};
@@ -30,8 +36,11 @@ pub(super) struct First<const K: usize> {
     pub distance: f64,
 }
 
-/// No motion was seen to take more than a few dozen steps; one that would is stopped early, which is safe.
+/// A motion that would take more steps is stopped before them, which is safe.
 const STEPS: usize = 256;
+
+/// How often a step with a turning plane is shortened before a resting plane has to do.
+const TRIALS: usize = 6;
 
 /// What rounding does to a height above a plane, as a fraction of the extent of the hull: a difference, a product with
 /// a unit direction, and a quotient round by less than 16 units together.
@@ -67,6 +76,15 @@ impl<const K: usize> Moving<K> {
         until.max(t)
     }
 
+    /// Whether the hull is known to lie higher than `height` over a plane that turns from one view to the other.
+    fn above_turning(&self, height: f64, from: &View<K>, to: &View<K>) -> bool {
+        let (n, m) = (from.direction, to.direction);
+        from.corners.iter().zip(&to.corners).all(|(start, end)| {
+            let middle = 0.5 * (n.dot(*end) + m.dot(*start));
+            middle > height && n.dot(*start) > height && m.dot(*end) > height
+        })
+    }
+
     /// The first time at which the hull comes within the gap's separation of the origin, or a time before it when it
     /// is already within reach.
     pub fn first_contact(
@@ -75,35 +93,68 @@ impl<const K: usize> Moving<K> {
         closest: impl Fn(&[DVec3; K]) -> Closest<K>,
     ) -> Option<First<K>> {
         let rounding = self.rounding();
-        let reach = reach(gap, rounding);
         let height = gap.separation + rounding;
+        let reach = reach(gap, rounding);
+        let look = |t: f64| View::new(self.at(t), &closest);
+
         let mut t = 0.0;
+        let mut view = look(t);
         let mut last = None;
-        let mut steps = 0;
-        loop {
+        for step in 0.. {
             // Near enough is a contact, and so is what no plane can tell from one.
-            let nearest = closest(&self.at(t));
-            let distance = nearest.point.length();
-            let mut safe = (t, None);
-            if distance > reach && steps < STEPS {
-                for n in directions(&nearest) {
-                    let until = self.above(n, height, t);
-                    if until > safe.0 {
-                        safe = (until, Some(n));
-                    }
-                }
+            if view.distance <= reach || step == STEPS {
+                return Some(self.contact(t, &view, last, rounding));
             }
-            if safe.0 <= t {
-                let normal = self.normal(&nearest, distance, last, rounding);
-                return Some(First { time: t, weights: nearest.weights, normal, distance });
-            }
-            // Contact is impossible before the end.
-            if safe.0 > 1.0 {
+            let resting = self.above(view.direction, height, t);
+            if resting > 1.0 {
                 return None;
             }
-            (t, last) = safe;
-            steps += 1;
+            last = Some(view.direction);
+            // The first steps rest, because mostly they suffice. Then Newton's, to the middle of the tolerance.
+            let aim = 0.5 * (height + reach);
+            let mut length = self.newton(&view, aim).min(1.0 - t);
+            let mut next = None;
+            for _ in 0..if step < 2 { 0 } else { TRIALS } {
+                let to = t + length;
+                if to <= resting {
+                    break;
+                }
+                let there = look(to);
+                if self.above_turning(height, &view, &there) {
+                    next = Some((to, there));
+                    break;
+                }
+                let fallen = view.distance - there.distance;
+                let part = if there.distance < aim { (view.distance - aim) / fallen } else { 0.5 };
+                length *= part.clamp(0.1, 0.7);
+            }
+            let (to, there) = next.unwrap_or_else(|| (resting, look(resting)));
+            if to <= t {
+                return Some(self.contact(t, &view, last, rounding));
+            }
+            if to >= 1.0 && there.distance > reach {
+                return None;
+            }
+            (t, view) = (to, there);
         }
+        None
+    }
+
+    /// How long the nearest point takes to come to the distance `aim`, at its speed now.
+    fn newton(&self, view: &View<K>, aim: f64) -> f64 {
+        let speed = -view.direction.dot(self.velocity(&view.nearest));
+        if speed > 0.0 { (view.distance - aim) / speed } else { f64::INFINITY }
+    }
+
+    /// The velocity of the nearest point, as one that moves with the hull.
+    fn velocity(&self, nearest: &Closest<K>) -> DVec3 {
+        let motion = |k: usize| (self.end[k] - self.start[k]) * nearest.weights[k];
+        (0..K).map(motion).sum()
+    }
+
+    fn contact(&self, time: f64, view: &View<K>, last: Option<DVec3>, rounding: f64) -> First<K> {
+        let normal = self.normal(&view.nearest, view.distance, last, rounding);
+        First { time, weights: view.nearest.weights, normal, distance: view.distance }
     }
 
     /// The normal of a contact: from point to point while their distance has a direction, otherwise across the face,
@@ -118,17 +169,37 @@ impl<const K: usize> Moving<K> {
         if distance > 1e7 * rounding {
             return nearest.point / distance;
         }
-        let mut motion = DVec3::ZERO;
-        for k in 0..K {
-            motion += (self.end[k] - self.start[k]) * nearest.weights[k];
-        }
-        let side = last.unwrap_or(-motion);
+        let side = last.unwrap_or_else(|| -self.velocity(nearest));
         let face = unit(nearest.across).filter(|_| nearest.along == DVec3::ZERO);
         match (face, last.or_else(|| unit(side))) {
             (Some(across), _) => across * if across.dot(side) < 0.0 { -1.0 } else { 1.0 },
             (None, Some(known)) => known,
             (None, None) => unit(nearest.point).unwrap_or(DVec3::Z),
         }
+    }
+}
+
+/// The hull at one time.
+#[derive(Debug, Clone, Copy)]
+struct View<const K: usize> {
+    corners: [DVec3; K],
+    nearest: Closest<K>,
+    distance: f64,
+    /// The direction in which the hull lies highest, of those that its nearest point suggests.
+    direction: DVec3,
+}
+
+impl<const K: usize> View<K> {
+    fn new(corners: [DVec3; K], closest: impl Fn(&[DVec3; K]) -> Closest<K>) -> Self {
+        let nearest = closest(&corners);
+        let mut best = (f64::NEG_INFINITY, DVec3::Z);
+        for n in directions(&nearest) {
+            let lowest = corners.iter().fold(f64::INFINITY, |least, r| least.min(n.dot(*r)));
+            if lowest > best.0 {
+                best = (lowest, n);
+            }
+        }
+        Self { corners, nearest, distance: nearest.point.length(), direction: best.1 }
     }
 }
 

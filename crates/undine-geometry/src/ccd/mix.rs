@@ -49,10 +49,10 @@ pub fn passing_sheets(quads: u32, far: DVec3, seed: u64) -> PassingSheets {
             let phase = f64::from(layer) * 1.3;
             let wrinkle =
                 1.5 * side * (TAU * 3.0 * at.x + phase).sin() * (TAU * 2.0 * at.y - phase).cos();
-            let height = wrinkle + 2.0 * side * f64::from(layer);
+            let height = wrinkle + 2.2 * side * f64::from(layer);
             let jitter = DVec3::new(noise(0), noise(1), noise(2)) * 0.3 * side;
             let from = far + at + DVec3::Z * height + jitter;
-            let fall = DVec3::new(0.3, -0.2, if layer == 1 { -0.8 } else { 0.1 }) * side;
+            let fall = DVec3::new(0.3, -0.2, if layer == 1 { -0.7 } else { 0.1 }) * side;
             let tremble = DVec3::new(noise(3), noise(4), noise(5)) * 0.2 * side;
             start.push(from);
             end.push(from + fall + tremble);

@@ -43,8 +43,9 @@ pub struct Gap {
 impl Gap {
     /// A contact is where the distance falls to `separation` [m]; it may be reported up to `tolerance` [m] before.
     ///
-    /// Rounding sets a floor under the tolerance: about 1e-13 of the extent of a pair and of its motion, and 1e-7 of
-    /// it where the distance itself is below 1e-7 of it. A tolerance of zero is that floor.
+    /// Rounding sets a floor under the tolerance: about 1e-13 of the extent of a pair and of its motion, and 1e-7 of it
+    /// for pairs that are all but degenerate when they meet, as a triangle that is almost a segment then.
+    /// A tolerance of zero is that floor.
     pub fn new(separation: f64, tolerance: f64) -> Result<Self> {
         let wanted = "zero or a positive length in metres, at most 1e70";
         for (what, found) in

@@ -5,3 +5,4 @@ mod broad;
 mod cases;
 mod judge;
 mod queries;
+mod swept;

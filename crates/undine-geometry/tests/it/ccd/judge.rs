@@ -53,7 +53,7 @@ impl Case {
             // A dip between samples: thirds are halved towards the least.
             if within.is_none() && here <= all[before as usize] && here <= all[after as usize] {
                 let (mut low, mut high) = (time(before), time(after));
-                for _ in 0..40 {
+                for _ in 0..90 {
                     let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
                     let (da, db) = (self.distance(kind, a), self.distance(kind, b));
                     least = least.min(da).min(db);
@@ -95,10 +95,14 @@ pub fn point_triangle(p: DVec3, [a, b, c]: [DVec3; 3]) -> f64 {
     let n = (b - a).cross(c - a);
     let longest = (b - a).length().max((c - a).length());
     if n.length() > 1e-11 * longest * longest {
-        // Inside of the three planes through the edges, square to the triangle.
-        let inside = |from: DVec3, to: DVec3| n.cross(to - from).dot(p - from) >= 0.0;
-        if inside(a, b) && inside(b, c) && inside(c, a) {
-            least = least.min((p - a).dot(n).abs() / n.length());
+        // Weights by the areas opposite to the corners. The distance is taken to the point that they give, which lies in
+        // the triangle whatever rounding did to them: it is never too small.
+        let area = |from: DVec3, to: DVec3| (from - p).cross(to - p).dot(n) / n.dot(n);
+        let [u, v, w] = [area(b, c), area(c, a), area(a, b)];
+        if u >= 0.0 && v >= 0.0 && w >= 0.0 {
+            let sum = u + v + w;
+            least = least
+                .min(((p - a) * (u / sum) + (p - b) * (v / sum) + (p - c) * (w / sum)).length());
         }
     }
     least
@@ -115,12 +119,11 @@ pub fn edge_edge([a, b]: [DVec3; 2], [c, d]: [DVec3; 2]) -> f64 {
     let (u, v) = (b - a, d - c);
     let n = u.cross(v);
     if n.length() > 1e-11 * u.length() * v.length() {
-        // Crossing as seen along the common normal: each edge's ends on both sides of the other.
-        let side = |e: DVec3, from: DVec3, at: DVec3| n.cross(e).dot(at - from);
-        let first = side(u, a, c) * side(u, a, d) <= 0.0;
-        let second = side(v, c, a) * side(v, c, b) <= 0.0;
-        if first && second {
-            least = least.min((c - a).dot(n).abs() / n.length());
+        // Where each edge crosses the plane through the other and the common normal.
+        let s = (c - a).cross(v).dot(n) / n.dot(n);
+        let t = (c - a).cross(u).dot(n) / n.dot(n);
+        if (0.0..=1.0).contains(&s) && (0.0..=1.0).contains(&t) {
+            least = least.min((a * (1.0 - s) + b * s - c * (1.0 - t) - d * t).length());
         }
     }
     least
