@@ -100,7 +100,8 @@ impl<const K: usize> Moving<K> {
         let mut t = 0.0;
         let mut view = look(t);
         let mut last = None;
-        for step in 0.. {
+        let mut step = 0;
+        loop {
             // Near enough is a contact, and so is what no plane can tell from one.
             if view.distance <= reach || step == STEPS {
                 return Some(self.contact(t, &view, last, rounding));
@@ -136,8 +137,8 @@ impl<const K: usize> Moving<K> {
                 return None;
             }
             (t, view) = (to, there);
+            step += 1;
         }
-        None
     }
 
     /// How long the nearest point takes to come to the distance `aim`, at its speed now.

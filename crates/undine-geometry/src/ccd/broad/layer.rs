@@ -76,15 +76,17 @@ impl Lattice {
             let Bounds { min, max } = boxes[number];
             return Err(GeometryError::BadBox { number, min, max });
         }
-        // Both corners have to lie on the coarsest level's lattice, and then they do on every level.
-        let corner = |b: &Bounds| {
+        // Both corners have to lie on the coarsest level's lattice, and then they do on every level. If those of the box
+        // around all do, nobody has to look for one that does not.
+        let inside = |b: &Bounds| {
             let locate = |at| self.frame.locate(at, MAX_LEVEL, "the box of a moving primitive");
             locate(b.min).and_then(|_| locate(b.max)).map(|_| ())
         };
-        let narrow = |b: &Bounds| b.size().max_element() <= self.size(MAX_LEVEL.into()) * SNUG;
-        for b in [boxes.par_iter().find_first(|b| corner(b).is_err())].into_iter().flatten() {
-            corner(b)?;
+        let around = boxes.par_iter().copied().reduce_with(Bounds::union);
+        if around.is_some_and(|around| inside(&around).is_err()) {
+            boxes.iter().try_for_each(inside)?;
         }
+        let narrow = |b: &Bounds| b.size().max_element() <= self.size(MAX_LEVEL.into()) * SNUG;
         if let Some(wide) = boxes.par_iter().find_first(|b| !narrow(b)) {
             return Err(GeometryError::BadParameter {
                 what: "the widest side of the box of a moving primitive [m]",

@@ -87,9 +87,10 @@ impl<'a> Kept<'a> {
         Self { budget, bytes: AtomicU64::new(0) }
     }
 
-    /// Adds to the account. Parts are put together at the end, when twice the memory is held.
+    /// Adds to the account. Vectors grow by doubling, and parts are put together at the end: at most three times the
+    /// pairs' own memory is held.
     fn count<T>(&self, pairs: usize) -> Result<()> {
-        let more = (2 * pairs * size_of::<T>()) as u64;
+        let more = (3 * pairs * size_of::<T>()) as u64;
         let all = self.bytes.fetch_add(more, Ordering::Relaxed) + more;
         Ok(self.budget.check("the candidate pairs of the broad phase", all)?)
     }
@@ -107,44 +108,50 @@ impl<'a> Kept<'a> {
         let in_chunk = |chunk: usize| {
             let mut found = Vec::new();
             for cell in chunk * CHUNK..fine.cells.len().min((chunk + 1) * CHUNK) {
-                let (from, around) = (found.len(), fine.around[cell]);
+                let around = fine.around[cell];
                 let low = lattice.cell(around.min, coarse.level) - 1;
                 let high = lattice.cell(around.max, coarse.level);
                 // Of two Buckets of one layer, the earlier looks into the later.
                 let first = if same { cell } else { 0 };
                 for other in coarse.runs(low, high).filter(|&other| other >= first) {
                     if overlap(&around, &coarse.around[other]) {
-                        in_buckets([fine, coarse], [cell, other], same, &make, &mut found);
+                        self.in_buckets([fine, coarse], [cell, other], same, &make, &mut found)?;
                     }
                 }
-                self.count::<T>(found.len() - from)?;
             }
             Ok(found)
         };
         let found: Result<Vec<Vec<T>>> = (0..chunks).into_par_iter().map(in_chunk).collect();
         Ok(found?.concat())
     }
-}
 
-/// The pairs of a box in one Bucket and one in another.
-fn in_buckets<T>(
-    [fine, coarse]: [&Layer; 2],
-    [cell, other]: [usize; 2],
-    same: bool,
-    make: impl Fn(u32, u32) -> Option<T>,
-    found: &mut Vec<T>,
-) {
-    let others = coarse.around[other];
-    for a in fine.places(cell).filter(|&a| overlap(&fine.boxes[a], &others)) {
-        let mut places = coarse.places(other);
-        if same && cell == other {
-            places.start = a + 1;
-        }
-        for b in places {
-            if overlap(&fine.boxes[a], &coarse.boxes[b]) {
-                found.extend(make(fine.members[a], coarse.members[b]));
+    /// The pairs of a box in one Bucket and one in another. They are counted box by box, because one Bucket may hold more
+    /// pairs than there is memory for.
+    fn in_buckets<T>(
+        &self,
+        [fine, coarse]: [&Layer; 2],
+        [cell, other]: [usize; 2],
+        same: bool,
+        make: impl Fn(u32, u32) -> Option<T>,
+        found: &mut Vec<T>,
+    ) -> Result<()> {
+        let others = coarse.around[other];
+        for a in fine.places(cell).filter(|&a| overlap(&fine.boxes[a], &others)) {
+            let before = found.len();
+            let mut places = coarse.places(other);
+            if same && cell == other {
+                places.start = a + 1;
+            }
+            for b in places {
+                if overlap(&fine.boxes[a], &coarse.boxes[b]) {
+                    found.extend(make(fine.members[a], coarse.members[b]));
+                }
+            }
+            if found.len() > before {
+                self.count::<T>(found.len() - before)?;
             }
         }
+        Ok(())
     }
 }
 

@@ -32,10 +32,8 @@ pub fn swept_sphere_boxes(motion: Motion<'_>, radii: &[f64], gap: Gap) -> Result
     if found != wanted {
         return Err(GeometryError::WrongLength { what: "the radii", found, wanted });
     }
-    if let Some(&bad) =
-        radii.iter().find(|&&radius| radius != 0.0 && !(radius > 0.0 && radius.is_finite()))
-    {
-        positive("the radius of a sphere", bad)?;
+    for &radius in radii.iter().filter(|&&radius| radius != 0.0) {
+        positive("the radius of a sphere", radius)?;
     }
     let swept = |(vertex, radius): (usize, &f64)| {
         widen(sweep(motion, vertex as u32), radius + 0.5 * gap.reach())

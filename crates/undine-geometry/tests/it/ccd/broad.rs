@@ -50,12 +50,11 @@ fn each_overlapping_pair_is_found_exactly_once() {
             let (first, second) = (boxes(1, 700, sizes), boxes(2, 900, [sizes[0] * 0.1, sizes[1]]));
             let all = |a: &[Bounds], b: &[Bounds], keep: fn(usize, usize) -> bool| {
                 let mut pairs = Vec::new();
-                for i in 0..a.len() {
-                    for j in 0..b.len() {
-                        if keep(i, j) && overlap(&a[i], &b[j]) {
-                            pairs.push([i as u32, j as u32]);
-                        }
-                    }
+                for (i, one) in a.iter().enumerate() {
+                    let others = b.iter().enumerate().filter(|&(_, other)| overlap(one, other));
+                    pairs.extend(
+                        others.filter(|&(j, _)| keep(i, j)).map(|(j, _)| [i as u32, j as u32]),
+                    );
                 }
                 pairs
             };
@@ -129,12 +128,8 @@ fn spheres_that_meet_have_boxes_that_overlap() {
     let mut met = 0;
     for i in 0..200 {
         for j in 0..i {
-            let [r, x, y] = [
-                [radii[i], radii[j]].map(|r| DVec3::splat(r)),
-                [start[i], start[j]],
-                [end[i], end[j]],
-            ];
-            let contact = undine_geometry::ccd::sphere_sphere(r.map(|r| r.x), x, y, gap).unwrap();
+            let (x, y) = ([start[i], start[j]], [end[i], end[j]]);
+            let contact = sphere_sphere([radii[i], radii[j]], x, y, gap).unwrap();
             met += u32::from(contact.is_some());
             assert!(contact.is_none() || overlap(&boxes[i], &boxes[j]));
         }
@@ -147,8 +142,9 @@ fn spheres_that_meet_have_boxes_that_overlap() {
 #[test]
 fn bad_boxes_and_too_many_pairs_are_refused() {
     let (frame, budget) = (Frame::new(DVec3::ZERO, 0.1).unwrap(), MemoryBudget::unlimited());
-    let pairs =
-        |boxes: &[Bounds], budget| overlapping_self(frame, boxes, budget, |a, b| Some([a, b]));
+    let pairs = |boxes: &[Bounds], budget: &MemoryBudget| {
+        overlapping_self(frame, boxes, budget, |a, b| Some([a, b]))
+    };
     let unit = Bounds { min: DVec3::ZERO, max: DVec3::ONE };
     assert_eq!(pairs(&[], &budget).unwrap(), Vec::<[u32; 2]>::new());
     for bad in [
@@ -173,4 +169,7 @@ fn bad_boxes_and_too_many_pairs_are_refused() {
     assert_eq!(pairs(&crowd, &budget).unwrap().len(), 499_500);
     let error = pairs(&crowd, &MemoryBudget::new(1_000_000)).unwrap_err();
     assert!(matches!(error, GeometryError::Core(CoreError::OverBudget { .. })), "{error}");
+    // And a hundred thousand more than there is memory for, which is not even tried.
+    let error = pairs(&vec![unit; 100_000], &MemoryBudget::new(50_000_000)).unwrap_err();
+    assert!(error.to_string().contains("candidate pairs"), "{error}");
 }

@@ -107,8 +107,8 @@ fn some_gap(dice: &mut Dice) -> Gap {
 
 #[test]
 fn no_contact_of_random_pairs_is_missed_or_late() {
-    let anywhere = run("anywhere", 60_000, 48, some_gap, cases::anywhere);
-    let short = run("short steps", 60_000, 48, some_gap, cases::short_steps);
+    let anywhere = run("anywhere", 60_000, 24, some_gap, cases::anywhere);
+    let short = run("short steps", 60_000, 24, some_gap, cases::short_steps);
     for tally in [anywhere, short] {
         assert!(tally.met > 3_000 && tally.met < tally.cases / 2);
         tally.is_tight();
@@ -120,8 +120,8 @@ fn no_contact_on_a_grid_is_missed_or_late() {
     let none = |_: &mut Dice| Gap::new(0.0, 1e-9).unwrap();
     let whole = |dice: &mut Dice| Gap::new((4.0 * dice.unit()).floor() * 0.5, 1e-9).unwrap();
     for tally in [
-        run("grid", 40_000, 48, none, cases::on_a_grid),
-        run("grid, apart", 40_000, 48, whole, cases::on_a_grid),
+        run("grid", 40_000, 24, none, cases::on_a_grid),
+        run("grid, apart", 40_000, 24, whole, cases::on_a_grid),
     ] {
         assert!(tally.met > 5_000);
         tally.is_tight();
@@ -130,7 +130,7 @@ fn no_contact_on_a_grid_is_missed_or_late() {
 
 #[test]
 fn no_contact_in_a_common_plane_is_missed_or_late() {
-    let tally = run("one plane", 60_000, 48, some_gap, cases::in_one_plane);
+    let tally = run("one plane", 60_000, 24, some_gap, cases::in_one_plane);
     assert!(tally.met > 20_000);
     tally.is_tight();
 }
