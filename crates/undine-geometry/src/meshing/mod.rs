@@ -1,4 +1,4 @@
-//! Tools that change meshes: weld, orient, fill holes, smooth, subdivide, decimate.
+//! Tools that change meshes: weld, orient, fill holes, smooth, subdivide, decimate; and what a closed one weighs.
 //!
 //! Each takes any triangles, however broken, and gives a defined result or a typed error. A tool that changes which
 //! vertices there are says what each is made of ([`Origins`]), so that channels can be carried along.
@@ -6,6 +6,7 @@
 mod decimate;
 mod forest;
 mod holes;
+mod measure;
 mod orient;
 mod origins;
 mod quadric;
@@ -16,6 +17,7 @@ mod weld;
 
 pub use decimate::{Decimated, Decimation, decimate};
 pub use holes::{Filled, HoleLimits, fill_holes};
+pub use measure::mass_properties;
 pub use orient::{Oriented, orient};
 pub use origins::{Origins, Remeshed};
 pub use smooth::{SmoothMethod, SmoothWeights, Smoothing, smooth};

@@ -6,6 +6,7 @@ mod fractions;
 mod gallery;
 mod levelset;
 mod mesh_decimate;
+mod mesh_mass;
 mod mesh_refine;
 mod mesh_repair;
 mod mesh_sampling;
