@@ -7,6 +7,7 @@ mod decimate;
 mod forest;
 mod holes;
 mod measure;
+mod nesting;
 mod orient;
 mod origins;
 mod quadric;

@@ -1,6 +1,7 @@
 //! Orient: neighbours agree about which side is outside, and it is outside.
 
 use super::check_scale;
+use super::nesting::depths;
 use super::sides::Sides;
 use crate::error::Result;
 use crate::triangles::Triangles;
@@ -22,10 +23,10 @@ pub struct Oriented {
 
 /// Turns triangles over, so that each patch looks outwards.
 ///
-/// A patch is what hangs together across edges of two triangles. A closed patch encloses a positive volume afterwards;
-/// an open one a positive volume together with cones from the middle of its rim. Where that says nothing, as on a flat
-/// sheet, the larger part of the area keeps its side. Each patch is taken for itself: the wall of a cavity
-/// looks out of the cavity.
+/// A patch is what hangs together across edges of two triangles. A closed patch encloses a positive volume afterwards,
+/// unless it lies inside of an odd number of other closed ones: then it is the wall of a cavity, and looks into it.
+/// An open patch has a positive volume together with cones from the middle of its rim. Where that says nothing,
+/// as on a flat sheet, the larger part of the area keeps its side.
 pub fn orient(mesh: &Triangles) -> Result<Oriented> {
     check_scale(mesh)?;
     let sides = Sides::new(mesh)?;
@@ -94,6 +95,7 @@ fn patches_to_turn(
 ) -> Vec<bool> {
     // The middle of each patch's rim, and of all of it where there is none.
     let mut rim = vec![(DVec3::ZERO, 0.0); patches];
+    let mut is_closed = vec![true; patches];
     let mut whole: Vec<Option<Bounds>> = vec![None; patches];
     for (triangle, &patch) in patch.iter().enumerate() {
         let corners = mesh.corners(triangle);
@@ -103,6 +105,7 @@ fn patches_to_turn(
         for k in 0..3 {
             if sides.pair(sides.edges().of_use()[3 * triangle + k] as usize).is_none() {
                 let [a, b] = [corners[k], corners[(k + 1) % 3]];
+                is_closed[patch as usize] = false;
                 let rim = &mut rim[patch as usize];
                 *rim = (rim.0 + a.distance(b) * 0.5 * (a + b), rim.1 + a.distance(b));
             }
@@ -134,11 +137,12 @@ fn patches_to_turn(
         sums.turned_area += if turned[triangle] { area } else { 0.0 };
         sums.volume += if turned[triangle] { -volume } else { volume };
     }
+    let depths = depths(mesh, patch, &is_closed);
     // A volume that is nothing against the area is rounding.
     let tells = |sums: &Sums| sums.volume.abs() > 1e-9 * sums.area * sums.area.sqrt();
-    sums.iter()
-        .map(
-            |sums| if tells(sums) { sums.volume < 0.0 } else { 2.0 * sums.turned_area > sums.area },
-        )
-        .collect()
+    let over = |(sums, (&closed, depth)): (&Sums, (&bool, usize))| match tells(sums) {
+        true => (sums.volume < 0.0) ^ (closed && depth % 2 == 1),
+        false => 2.0 * sums.turned_area > sums.area,
+    };
+    sums.iter().zip(is_closed.iter().zip(depths)).map(over).collect()
 }

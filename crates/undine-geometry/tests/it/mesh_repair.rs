@@ -108,6 +108,35 @@ fn triangles_that_were_turned_over_look_outwards_again() {
     }
 }
 
+/// A ball in the cavity of a hollow ball, with a smaller cavity of its own beside another: walls look into cavities.
+#[test]
+fn walls_of_cavities_look_into_them() {
+    let mut positions = Vec::new();
+    let mut triangles = Vec::new();
+    let centred = [(0.0, 1.0, true), (0.0, 0.8, false), (0.2, 0.5, true), (0.0, 0.2, false), (0.45, 0.15, false)];
+    for (x, radius, outwards) in centred.into_iter().chain([(3.0, 1.0, true)]) {
+        let ball = gallery::sphere(radius, 2);
+        let first = positions.len() as u32;
+        positions.extend(ball.positions().iter().map(|&p| p + x * DVec3::X));
+        triangles.extend(ball.indices().iter().map(|corners| {
+            let [a, b, c] = corners.map(|vertex| vertex + first);
+            if outwards { [a, b, c] } else { [a, c, b] }
+        }));
+    }
+    let right = Triangles::new(positions, triangles).unwrap();
+    let turn = |(n, &[a, b, c]): (u64, &[u32; 3])| {
+        if random::unit(3, n) < 0.5 { [a, c, b] } else { [a, b, c] }
+    };
+    let mixed = (0..).zip(right.indices()).map(turn).collect();
+    let mixed = Triangles::new(right.positions().to_vec(), mixed).unwrap();
+    for start in [&right, &mixed] {
+        let found = orient(start).unwrap().mesh;
+        // The same triangles, whichever corner comes first.
+        let same = |a: &[u32; 3], b: &[u32; 3]| (0..3).any(|k| [a[k], a[(k + 1) % 3], a[(k + 2) % 3]] == *b);
+        assert!(found.indices().iter().zip(right.indices()).all(|(a, b)| same(a, b)));
+    }
+}
+
 #[test]
 fn open_patches_look_outwards_flat_ones_stay_and_a_moebius_strip_is_told() {
     let sphere = gallery::sphere(1.0, 3);
