@@ -4,7 +4,7 @@
 //! normal at the nearest point, which is several times faster and right wherever the mesh is closed and does not pass
 //! through itself (Bærentzen & Aanæs, *Signed distance computation using the angle weighted pseudonormal*, 2005).
 
-use crate::bvh::{Bvh, Closest};
+use crate::bvh::{Bvh, Closest, Ray};
 use crate::error::{GeometryError, Result, positive};
 use crate::nearest::{Nearest, Solid};
 use crate::pseudonormals::Pseudonormals;
@@ -63,6 +63,11 @@ impl MeshSolid {
         self.winding = Winding::new(&self.bvh);
         self.normals.update(self.bvh.triangles());
         Ok(())
+    }
+
+    /// How it has an inside.
+    pub fn side(&self) -> Side {
+        self.side
     }
 
     /// The tree over its triangles.
@@ -146,6 +151,12 @@ impl Solid for MeshSolid {
             _ => normal,
         };
         Nearest { point: closest.point, normal, distance }
+    }
+
+    /// Whether the way passes through a triangle, or, between two places inside of a closed mesh, through none.
+    fn crosses(&self, from: DVec3, to: DVec3) -> bool {
+        // Within the thickness of a sheet there is something to cross beside its triangles.
+        self.bvh.any_hit(&Ray::segment(from, to)) || self.is_inside(from) || self.is_inside(to)
     }
 
     fn bounds(&self) -> Option<Bounds> {

@@ -58,6 +58,13 @@ struct Span {
     turns: [DVec3; 3],
 }
 
+impl Default for Motion {
+    /// At rest at the origin.
+    fn default() -> Self {
+        Self { path: Path::Still(Pose::IDENTITY) }
+    }
+}
+
 impl Motion {
     /// At rest.
     pub fn still(pose: Pose) -> Result<Self> {
@@ -149,6 +156,15 @@ impl Motion {
                 _ => Twist::default(),
             },
         }
+    }
+
+    /// The times of the keys [s] strictly between two times: where it may change its direction.
+    pub fn turns(&self, from: f64, to: f64) -> impl Iterator<Item = f64> + '_ {
+        let keys = match &self.path {
+            Path::Keyed { keys, .. } => &keys[..],
+            Path::Still(_) | Path::Steady(..) => &[],
+        };
+        keys.iter().map(|key| key.time).filter(move |&time| from < time && time < to)
     }
 
     /// The angle [rad] that it turns through between two times [s]: the integral of the size of its spin.

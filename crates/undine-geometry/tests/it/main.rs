@@ -1,7 +1,9 @@
 //! The tests of geometry, as one program.
 
 mod bvh;
+mod bvh_near;
 mod ccd;
+mod collider;
 mod fractions;
 mod gallery;
 mod levelset;
@@ -14,6 +16,4 @@ mod mesh_weld;
 mod motion;
 mod shapes;
 mod solids;
-mod bvh_near;
-mod gallery;
 mod winding;

@@ -113,7 +113,13 @@ fn triangles_that_were_turned_over_look_outwards_again() {
 fn walls_of_cavities_look_into_them() {
     let mut positions = Vec::new();
     let mut triangles = Vec::new();
-    let centred = [(0.0, 1.0, true), (0.0, 0.8, false), (0.2, 0.5, true), (0.0, 0.2, false), (0.45, 0.15, false)];
+    let centred = [
+        (0.0, 1.0, true),
+        (0.0, 0.8, false),
+        (0.2, 0.5, true),
+        (0.0, 0.2, false),
+        (0.45, 0.15, false),
+    ];
     for (x, radius, outwards) in centred.into_iter().chain([(3.0, 1.0, true)]) {
         let ball = gallery::sphere(radius, 2);
         let first = positions.len() as u32;
@@ -132,7 +138,9 @@ fn walls_of_cavities_look_into_them() {
     for start in [&right, &mixed] {
         let found = orient(start).unwrap().mesh;
         // The same triangles, whichever corner comes first.
-        let same = |a: &[u32; 3], b: &[u32; 3]| (0..3).any(|k| [a[k], a[(k + 1) % 3], a[(k + 2) % 3]] == *b);
+        let same = |a: &[u32; 3], b: &[u32; 3]| {
+            (0..3).any(|k| [a[k], a[(k + 1) % 3], a[(k + 2) % 3]] == *b)
+        };
         assert!(found.indices().iter().zip(right.indices()).all(|(a, b)| same(a, b)));
     }
 }

@@ -1,0 +1,175 @@
+//! What a collider is made of, in its own coordinates.
+
+use super::advance::{Way, first_contact};
+use super::deformation::Deformation;
+use super::triangles::{Moving, touch_resting};
+use crate::error::Result;
+use crate::levelset::{DistanceSampler, LevelSet};
+use crate::mesh_solid::MeshSolid;
+use crate::nearest::{Nearest, Solid};
+use std::sync::Arc;
+use undine_core::Handle;
+use undine_core::channel::ChannelRef;
+use undine_core::glam::{DVec3, Vec3};
+use undine_core::mesh::Bounds;
+use undine_core::volume::{Interpolation, Sampler, Voxels};
+
+/// What a collider is made of.
+#[derive(Debug, Clone)]
+pub(super) enum Form {
+    Solid(Arc<dyn Solid + Send>),
+    Mesh(Arc<MeshSolid>),
+    Deforming(Arc<MeshSolid>, Arc<Deformation>),
+    Level(Arc<LevelSet>, Option<Handle<Vec3>>),
+}
+
+/// The same during a step.
+pub(super) enum FormStep<'a> {
+    Solid(&'a dyn Solid),
+    Mesh(&'a MeshSolid),
+    Deforming(Moving),
+    Level {
+        set: &'a LevelSet,
+        distance: ChannelRef<'a, Voxels, f32>,
+        velocity: Option<ChannelRef<'a, Voxels, Vec3>>,
+    },
+}
+
+/// The first touch on a way, in the collider's coordinates.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Touch {
+    /// From 0 to 1 along the way.
+    pub time: f64,
+    /// Of length 1.
+    pub normal: DVec3,
+    /// From the centre to the surface [m].
+    pub distance: f64,
+    /// Of the deforming surface, beside the motion of the whole [m/s].
+    pub velocity: DVec3,
+    /// The place on a deforming mesh that is touched.
+    pub held: Option<Held>,
+}
+
+/// A place that goes with a triangle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Held {
+    pub triangle: u32,
+    /// The weights of the corners.
+    pub weights: [f64; 3],
+    /// From there to the place, in the frame of the triangle [m].
+    pub offset: DVec3,
+}
+
+impl Touch {
+    /// Of what touches from the start.
+    pub fn at_once(near: Nearest, velocity: DVec3) -> Self {
+        Self { time: 0.0, normal: near.normal, distance: near.distance, velocity, held: None }
+    }
+}
+
+/// Between voxels, a distance that is right at each of them changes faster than itself by this factor at most.
+const STEEPNESS_BETWEEN_VOXELS: f64 = 1.732_050_807_568_877_2;
+
+impl Form {
+    /// The times [s] within a step at which the form's own motion changes.
+    pub fn turns(&self, start: f64, end: f64) -> Vec<f64> {
+        match self {
+            Self::Deforming(_, deformation) => deformation.turns(start, end).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The form during a step, whose legs begin and end at these times [s].
+    pub fn during(&self, times: &[f64]) -> Result<FormStep<'_>> {
+        Ok(match self {
+            Self::Solid(solid) => FormStep::Solid(&**solid),
+            Self::Mesh(mesh) => FormStep::Mesh(mesh),
+            Self::Deforming(mesh, deformation) => {
+                FormStep::Deforming(Moving::new(mesh, deformation, times)?)
+            }
+            Self::Level(set, velocity) => FormStep::Level {
+                set,
+                distance: set.column()?,
+                velocity: velocity.map(|handle| set.volume().column(handle)).transpose()?,
+            },
+        })
+    }
+}
+
+impl FormStep<'_> {
+    pub fn distance(&self, at: DVec3) -> f64 {
+        self.with_solid(|solid| solid.distance(at))
+    }
+
+    pub fn bounds(&self) -> Option<Bounds> {
+        self.with_solid(|solid| solid.bounds())
+    }
+
+    pub fn crosses(&self, from: DVec3, to: DVec3) -> bool {
+        self.with_solid(|solid| solid.crosses(from, to))
+    }
+
+    /// The nearest point of the surface, and how fast it deforms [m/s].
+    pub fn nearest_and_velocity(&self, at: DVec3) -> (Nearest, DVec3) {
+        match self {
+            Self::Deforming(moving) => moving.nearest_and_velocity(at),
+            Self::Level { velocity: Some(velocity), set, .. } => {
+                let near = self.with_solid(|solid| solid.nearest(at));
+                let sampler = Sampler::new(velocity, set.topology(), Interpolation::Linear);
+                (near, sampler.at_world(near.point).as_dvec3())
+            }
+            _ => (self.with_solid(|solid| solid.nearest(at)), DVec3::ZERO),
+        }
+    }
+
+    /// The first touch of a sphere during what is left of a leg when a part of it is over.
+    pub fn first_touch(&self, leg: usize, part: f64, way: Way) -> Result<Option<Touch>> {
+        match self {
+            Self::Mesh(mesh) => touch_resting(mesh, way),
+            Self::Deforming(moving) => moving.first_touch(leg, part, way),
+            Self::Solid(solid) => Ok(self.advance(way, 1.0, |at| solid.distance(at))),
+            Self::Level { set, distance, .. } => {
+                let sampler = set.sampler(distance);
+                Ok(self.advance(way, STEEPNESS_BETWEEN_VOXELS, |at| sampler.distance(at)))
+            }
+        }
+    }
+
+    /// Where a place that was touched ends that goes with the surface. `left` is what is left of the step [s].
+    pub fn carried(&self, touched: DVec3, velocity: DVec3, held: Option<Held>, left: f64) -> DVec3 {
+        match (self, held) {
+            (Self::Deforming(moving), Some(held)) => moving.carried(held),
+            _ => touched + left * velocity,
+        }
+    }
+
+    fn advance(&self, way: Way, steepness: f64, distance: impl Fn(DVec3) -> f64) -> Option<Touch> {
+        let time = first_contact(way, steepness, distance)?;
+        let (near, velocity) = self.nearest_and_velocity(way.at(time));
+        Some(Touch { time, normal: near.normal, distance: near.distance, velocity, held: None })
+    }
+
+    /// Asks the solid that the form is at the end of the step.
+    fn with_solid<R>(&self, ask: impl FnOnce(&dyn Solid) -> R) -> R {
+        match self {
+            Self::Solid(solid) => ask(*solid),
+            Self::Mesh(mesh) => ask(*mesh),
+            Self::Deforming(moving) => ask(moving.at_the_end()),
+            Self::Level { set, distance, .. } => {
+                let sampler: DistanceSampler<'_> = set.sampler(distance);
+                ask(&sampler)
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for FormStep<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Solid(solid) => write!(f, "{solid:?}"),
+            Self::Mesh(mesh) => write!(f, "{mesh:?}"),
+            Self::Deforming(moving) => write!(f, "{:?}, deforming", moving.at_the_end()),
+            Self::Level { set, .. } => write!(f, "{set:?}"),
+        }
+    }
+}

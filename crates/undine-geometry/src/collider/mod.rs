@@ -1,0 +1,332 @@
+//! Colliders: what things bump into, whatever it is made of and however it moves.
+//!
+//! A [`Collider`] is a solid, a mesh, a sheet, a deforming mesh or a level set, on a [`Motion`], with a friction.
+//! [`Collider::during`] looks at it for one step of time, and the [`ColliderStep`] answers: how far, which way out, how
+//! fast does the surface move there, and where does a sphere first touch that goes from here to there. Distances are
+//! those at the end of the step.
+//!
+//! [`sweep`] moves a sphere through the step, among any number of colliders, and never lets it through one. Against solids
+//! and level sets it advances only as far as nothing can be; against triangles, also of sheets that are thinner than any
+//! voxel and that move, its first contact is found by [`ccd`](crate::ccd).
+//!
+//! ```
+//! use undine_core::glam::DVec3;
+//! use undine_geometry::collider::{Collider, sweep};
+//! use undine_geometry::shape::Shape;
+//! # fn main() -> undine_geometry::Result<()> {
+//! let floor = Collider::solid(Shape::half_space(DVec3::Z, 0.0)?).with_friction(0.3)?;
+//! let step = floor.during(0.0, 0.04)?;
+//! let end = sweep(&[step], DVec3::Z, DVec3::new(1.0, 0.0, -1.0), 0.01)?;
+//! assert!((end.position.z - 0.01).abs() < 1e-3 && end.impacts == 1);
+//! # Ok(())
+//! # }
+//! ```
+
+mod advance;
+mod deformation;
+mod form;
+mod sweep;
+mod triangles;
+
+pub use deformation::Deformation;
+pub use sweep::{Swept, sweep};
+
+use crate::error::{GeometryError, Result};
+use crate::levelset::LevelSet;
+use crate::mesh_solid::MeshSolid;
+use crate::motion::Motion;
+use crate::nearest::{Nearest, Solid};
+use crate::pose::{Pose, Twist};
+use advance::Way;
+use form::{Form, FormStep};
+use std::sync::Arc;
+use undine_core::Handle;
+use undine_core::glam::{DVec3, Vec3};
+use undine_core::mesh::Bounds;
+
+/// Something that things bump into.
+#[derive(Debug, Clone)]
+pub struct Collider {
+    form: Form,
+    motion: Motion,
+    friction: f64,
+}
+
+/// The first touch of a sphere on its way.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Impact {
+    /// When, as a part of the step from 0 to 1; never too late, and early by a hundredth of the radius at most.
+    pub time: f64,
+    /// Where the centre of the sphere is then [m].
+    pub position: DVec3,
+    /// Outwards from the surface there, of length 1: the way out.
+    pub normal: DVec3,
+    /// How far the surface is from there [m]: the radius, or less for what touched from the start.
+    pub distance: f64,
+    /// How fast the surface moves there [m/s].
+    pub velocity: DVec3,
+    /// The coefficient of Coulomb friction.
+    pub friction: f64,
+    /// Where the centre of the sphere ends if it goes with the surface until the end of the step [m].
+    pub carried: DVec3,
+}
+
+impl Collider {
+    /// A solid that knows its distance: a [`Shape`](crate::shape::Shape), or anything else that never overstates it.
+    pub fn solid(solid: impl Solid + Send + 'static) -> Self {
+        Self::new(Form::Solid(Arc::new(solid)))
+    }
+
+    /// A mesh, closed or a sheet: swept against its triangles.
+    pub fn mesh(mesh: MeshSolid) -> Self {
+        Self::new(Form::Mesh(Arc::new(mesh)))
+    }
+
+    /// A mesh that deforms: the vertices of `mesh` go where `deformation` says.
+    pub fn deforming(mesh: MeshSolid, deformation: Deformation) -> Result<Self> {
+        let (found, wanted) =
+            (deformation.vertex_count(), mesh.bvh().triangles().positions().len());
+        if found != wanted {
+            let what = "a frame of the deformation of a collider";
+            return Err(GeometryError::WrongLength { what, found, wanted });
+        }
+        Ok(Self::new(Form::Deforming(Arc::new(mesh), Arc::new(deformation))))
+    }
+
+    /// A level set, and the channel of its velocities [m/s], if it has one.
+    pub fn level_set(set: LevelSet, velocity: Option<Handle<Vec3>>) -> Result<Self> {
+        if let Some(handle) = velocity {
+            set.volume().column(handle)?;
+        }
+        Ok(Self::new(Form::Level(Arc::new(set), velocity)))
+    }
+
+    fn new(form: Form) -> Self {
+        Self { form, motion: Motion::default(), friction: 0.0 }
+    }
+
+    /// The same, moved as a whole.
+    pub fn with_motion(mut self, motion: Motion) -> Self {
+        self.motion = motion;
+        self
+    }
+
+    /// The same with a coefficient of Coulomb friction, from 0 on.
+    pub fn with_friction(mut self, friction: f64) -> Result<Self> {
+        if !(friction >= 0.0 && friction.is_finite()) {
+            return Err(GeometryError::BadParameter {
+                what: "the friction of a collider",
+                found: friction,
+                wanted: "zero or positive, and finite",
+            });
+        }
+        self.friction = friction;
+        Ok(self)
+    }
+
+    /// The collider during a step of time [s], from `start` to `end`, which may be the same.
+    pub fn during(&self, start: f64, end: f64) -> Result<ColliderStep<'_>> {
+        if !(start.is_finite() && end.is_finite() && start <= end) {
+            return Err(GeometryError::BadParameter {
+                what: "the length of a step",
+                found: end - start,
+                wanted: "zero or positive, and finite",
+            });
+        }
+        let times = self.legs(start, end);
+        let form = self.form.during(&times)?;
+        let legs = times.windows(2).map(|ends| {
+            let [from, to] = [ends[0], ends[1]];
+            let length = (end - start).max(f64::MIN_POSITIVE);
+            Leg {
+                begin: (from - start) / length,
+                finish: if to == end { 1.0 } else { (to - start) / length },
+                from: self.motion.pose(from),
+                to: self.motion.pose(to),
+                twist: self.motion.twist(0.5 * (from + to)),
+            }
+        });
+        Ok(ColliderStep {
+            form,
+            legs: legs.collect(),
+            pose: self.motion.pose(end),
+            twist: self.motion.twist(end),
+            friction: self.friction,
+            duration: end - start,
+        })
+    }
+
+    /// Times [s] between which everything moves nearly straight, as seen from the collider.
+    fn legs(&self, start: f64, end: f64) -> Vec<f64> {
+        let turns = self.form.turns(start, end).into_iter().chain(self.motion.turns(start, end));
+        let mut corners: Vec<f64> = turns.chain([start, end]).collect();
+        corners.sort_unstable_by(f64::total_cmp);
+        corners.dedup();
+        let mut times = vec![start];
+        for ends in corners.windows(2) {
+            let angle = self.motion.swept_angle(ends[0], ends[1]);
+            let parts = (angle / LARGEST_TURN).ceil().clamp(1.0, MOST_LEGS);
+            let part = |n: u32| ends[0] + (ends[1] - ends[0]) * f64::from(n) / parts;
+            times.extend((1..parts as u32).map(part));
+            times.push(ends[1]);
+        }
+        if times.len() == 1 {
+            times.push(end);
+        }
+        times
+    }
+}
+
+/// A leg turns by no more than this [rad]: then a straight way and a curved one differ by a thousandth of the arm.
+const LARGEST_TURN: f64 = 0.1;
+/// A step has no more legs than this between two corners, however fast something spins.
+const MOST_LEGS: f64 = 256.0;
+
+/// A part of the step, straight as seen from the collider.
+#[derive(Debug, Clone, Copy)]
+struct Leg {
+    /// Parts of the step, from 0 to 1.
+    begin: f64,
+    finish: f64,
+    from: Pose,
+    to: Pose,
+    twist: Twist,
+}
+
+/// A [`Collider`] during one step. As a [`Solid`] it is where it is at the end of the step.
+#[derive(Debug)]
+pub struct ColliderStep<'a> {
+    form: FormStep<'a>,
+    legs: Vec<Leg>,
+    pose: Pose,
+    twist: Twist,
+    friction: f64,
+    /// [s]
+    duration: f64,
+}
+
+impl ColliderStep<'_> {
+    /// The coefficient of Coulomb friction.
+    pub fn friction(&self) -> f64 {
+        self.friction
+    }
+
+    /// Outwards from the surface nearest to a place [m], of length 1.
+    pub fn normal(&self, at: DVec3) -> DVec3 {
+        self.nearest(at).normal
+    }
+
+    /// How fast the surface nearest to a place [m] moves [m/s], at the end of the step.
+    pub fn velocity(&self, at: DVec3) -> DVec3 {
+        let local = self.pose.to_local(at);
+        let (near, deforming) = self.form.nearest_and_velocity(local);
+        let arm = self.pose.rotation * near.point;
+        self.twist.at(arm) + self.pose.rotation * deforming
+    }
+
+    /// Where a sphere of `radius` [m] first touches that goes straight from `from`, where it is at a part `begin` of the step
+    /// from 0 to 1, to `to` [m] at its end; `None` if it is free to go.
+    ///
+    /// One that begins nearer than its radius may slide along and leave, but is stopped where it would come half as near
+    /// as it began. One that begins inside of something closed is stopped only from going deeper.
+    pub fn first_impact(
+        &self,
+        begin: f64,
+        from: DVec3,
+        to: DVec3,
+        radius: f64,
+    ) -> Result<Option<Impact>> {
+        let sane = radius >= 0.0 && radius.is_finite() && (0.0..=1.0).contains(&begin);
+        if !(sane && from.is_finite() && to.is_finite()) {
+            return Err(GeometryError::BadSweep { from, to, radius });
+        }
+        let radius = radius.max(LEAST_RADIUS * from.distance(to));
+        let left = (1.0 - begin).max(f64::MIN_POSITIVE);
+        for (number, leg) in self.legs.iter().enumerate() {
+            // Of the last leg there is always something left: what does not move may still be hit by what does.
+            if leg.finish <= begin && number + 1 < self.legs.len() {
+                continue;
+            }
+            let first = leg.begin.max(begin);
+            let place = |time: f64| from.lerp(to, ((time - begin) / left).clamp(0.0, 1.0));
+            let part = leg.part(first);
+            let way = Way {
+                from: leg.pose(part).to_local(place(first)),
+                to: leg.to.to_local(place(leg.finish)),
+                radius,
+            };
+            if let Some(touch) = self.form.first_touch(number, part, way)? {
+                let time = first + (leg.finish - first) * touch.time;
+                let (pose, local) = (leg.pose(leg.part(time)), way.at(touch.time));
+                let left = (1.0 - time) * self.duration;
+                let carried = self.form.carried(local, touch.velocity, touch.held, left);
+                let deforming = pose.rotation * touch.velocity;
+                return Ok(Some(Impact {
+                    time,
+                    // Not on the way in the world, which as seen from a turning collider is not quite straight: there it
+                    // could be on the other side.
+                    position: pose.to_world(local),
+                    normal: pose.rotation * touch.normal,
+                    distance: touch.distance,
+                    velocity: leg.twist.at(pose.rotation * local) + deforming,
+                    friction: self.friction,
+                    carried: self.pose.to_world(carried),
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// How long the step is [s].
+    pub fn duration(&self) -> f64 {
+        self.duration
+    }
+}
+
+/// The radius of a point, as a part of the way that it goes.
+const LEAST_RADIUS: f64 = 1e-6;
+
+impl Leg {
+    /// How much of the leg is over at a time of the step.
+    fn part(&self, time: f64) -> f64 {
+        let length = self.finish - self.begin;
+        if length > 0.0 { ((time - self.begin) / length).clamp(0.0, 1.0) } else { 0.0 }
+    }
+
+    /// The pose when a part of the leg is over.
+    fn pose(&self, part: f64) -> Pose {
+        Pose {
+            rotation: self.from.rotation.slerp(self.to.rotation, part),
+            translation: self.from.translation.lerp(self.to.translation, part),
+        }
+    }
+}
+
+impl Solid for ColliderStep<'_> {
+    fn distance(&self, at: DVec3) -> f64 {
+        self.form.distance(self.pose.to_local(at))
+    }
+
+    fn nearest(&self, at: DVec3) -> Nearest {
+        let near = self.form.nearest_and_velocity(self.pose.to_local(at)).0;
+        Nearest {
+            point: self.pose.to_world(near.point),
+            normal: self.pose.rotation * near.normal,
+            distance: near.distance,
+        }
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        let local = self.form.bounds()?;
+        let corner = |n: i32| {
+            let pick =
+                |axis: usize| if n >> axis & 1 == 1 { local.max[axis] } else { local.min[axis] };
+            self.pose.to_world(DVec3::new(pick(0), pick(1), pick(2)))
+        };
+        Bounds::around((0..8).map(corner))
+    }
+
+    fn crosses(&self, from: DVec3, to: DVec3) -> bool {
+        self.form.crosses(self.pose.to_local(from), self.pose.to_local(to))
+    }
+}

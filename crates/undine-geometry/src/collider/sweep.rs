@@ -1,0 +1,70 @@
+//! Moving a sphere through a step among colliders: on along what it touches and with it, and never through.
+
+use super::{ColliderStep, Impact};
+use crate::error::Result;
+use undine_core::glam::DVec3;
+
+/// Where a sphere is after a step among colliders.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Swept {
+    /// Where its centre ends [m].
+    pub position: DVec3,
+    /// How often it touched something.
+    pub impacts: usize,
+    /// What it touched last, and which collider that was.
+    pub last: Option<(usize, Impact)>,
+}
+
+/// More surfaces than a sphere can be pressed against; then it goes with the last one that it touched.
+const MOST_IMPACTS: usize = 8;
+
+/// Moves a sphere of `radius` [m] through a step that would take it from `from` to `to` [m].
+///
+/// Where it touches, it is carried along by the surface, gives up what would take it inwards, and slides on as far as
+/// Coulomb friction lets it. A point should be given a small radius, larger than what its coordinates are rounded to; with
+/// none, it is taken for a sphere of a millionth of its way.
+pub fn sweep(colliders: &[ColliderStep<'_>], from: DVec3, to: DVec3, radius: f64) -> Result<Swept> {
+    let (mut begin, mut at, mut target) = (0.0, from, to);
+    let mut last = None;
+    for impacts in 0..MOST_IMPACTS {
+        let Some((number, impact)) = first_of_all(colliders, begin, at, target, radius)? else {
+            return Ok(Swept { position: target, impacts, last });
+        };
+        last = Some((number, impact));
+        (begin, at) = (impact.time, impact.position);
+        // What has come too near gets its distance back.
+        let apart = (radius - impact.distance).max(0.0) * impact.normal;
+        target = impact.carried + apart + slide(&impact, target - impact.carried);
+    }
+    // Pressed between surfaces that close: it keeps to the one that it touched last.
+    let position = last.map_or(to, |(_, impact)| impact.carried);
+    Ok(Swept { position, impacts: MOST_IMPACTS, last })
+}
+
+/// The first impact with any of the colliders; of several at the same time, with the first of them.
+fn first_of_all(
+    colliders: &[ColliderStep<'_>],
+    begin: f64,
+    from: DVec3,
+    to: DVec3,
+    radius: f64,
+) -> Result<Option<(usize, Impact)>> {
+    let mut first: Option<(usize, Impact)> = None;
+    for (number, collider) in colliders.iter().enumerate() {
+        if let Some(impact) = collider.first_impact(begin, from, to, radius)?
+            && first.is_none_or(|(_, before)| impact.time < before.time)
+        {
+            first = Some((number, impact));
+        }
+    }
+    Ok(first)
+}
+
+/// What is left of a way [m], relative to the surface that it met: along it, as far as friction lets it, or away from it.
+fn slide(impact: &Impact, relative: DVec3) -> DVec3 {
+    let inwards = -relative.dot(impact.normal).min(0.0);
+    let along = relative + inwards * impact.normal;
+    let (held, slip) = (impact.friction * inwards, along.length());
+    // What leaves the surface is not held by friction.
+    if slip > held { (1.0 - held / slip) * along } else { DVec3::ZERO }
+}

@@ -1,0 +1,338 @@
+//! Colliders: every kind answers alike, moves as it is told, and lets nothing through.
+
+use crate::solids::domain;
+use std::f64::consts::{PI, TAU};
+use undine_core::ChannelSpec;
+use undine_core::glam::{DQuat, DVec3, Vec3};
+use undine_core::volume::VoxelShape;
+use undine_geometry::collider::{Collider, Deformation, sweep};
+use undine_geometry::levelset::{Extent, LevelSet};
+use undine_geometry::{
+    Interpolation, Key, MeshSolid, Motion, Pose, Ray, Shape, Side, Solid, Triangles, Twist,
+    gallery, random,
+};
+
+fn point(seed: u64, n: u64, half: f64) -> DVec3 {
+    DVec3::from_array([0, 1, 2].map(|k| half * (2.0 * random::unit(3 * seed + k, n) - 1.0)))
+}
+
+/// A ball of radius 1 m as a shape, as a mesh and as a level set in voxels of 4 cm.
+fn balls() -> [(&'static str, Collider, f64); 3] {
+    let shape = Shape::sphere(1.0).unwrap();
+    let set = LevelSet::of_solid("ball", &domain(0.04), &shape, Extent::NARROW).unwrap();
+    let mesh = MeshSolid::new(gallery::sphere(1.0, 5), Side::default()).unwrap();
+    [
+        ("shape", Collider::solid(shape), 1e-9),
+        ("mesh", Collider::mesh(mesh), 2e-3),
+        ("level set", Collider::level_set(set, None).unwrap(), 2e-3),
+    ]
+}
+
+#[test]
+fn a_ball_answers_alike_whatever_it_is_made_of() {
+    let spin = Twist { linear: DVec3::new(1.0, 0.0, 0.0), angular: DVec3::new(0.0, 0.0, 2.0) };
+    let pose =
+        Pose { rotation: DQuat::from_rotation_y(0.4), translation: DVec3::new(0.0, 3.0, 0.0) };
+    let motion = Motion::steady(pose, spin).unwrap();
+    for (name, collider, tolerance) in balls() {
+        let collider = collider.with_motion(motion.clone()).with_friction(0.25).unwrap();
+        let step = collider.during(0.0, 0.5).unwrap();
+        assert_eq!(step.friction(), 0.25);
+        let centre = DVec3::new(0.5, 3.0, 0.0);
+        for n in 0..2000 {
+            let direction = point(1, n, 1.0).normalize();
+            let distance = 0.12 * random::unit(9, n) - 0.06;
+            let at = centre + (1.0 + distance) * direction;
+            assert!((step.distance(at) - distance).abs() < tolerance, "{name} at {at}");
+            let near = step.nearest(at);
+            assert!(near.point.distance(centre + direction) < 0.01 + tolerance, "{name}: {near:?}");
+            assert!(step.normal(at).dot(direction) > 0.99, "{name}: {near:?}");
+            // The surface moves with the centre and turns about it.
+            let wanted = spin.linear + spin.angular.cross(direction);
+            assert!(step.velocity(at).distance(wanted) < 0.05, "{name}: {}", step.velocity(at));
+        }
+    }
+}
+
+#[test]
+fn a_sphere_stops_before_a_ball_at_its_radius_whatever_the_ball_is_made_of() {
+    for (name, collider, tolerance) in balls() {
+        let step = collider.during(0.0, 1.0).unwrap();
+        let (mut hits, mut misses) = (0, 0);
+        for n in 0..3000 {
+            let (from, to) = (point(1, n, 3.0), point(2, n, 3.0));
+            let radius = 0.02 + 0.05 * random::unit(7, n);
+            if from.length() < 1.2 || to.length() < 1.2 {
+                continue;
+            }
+            // The nearest that the way comes to the centre.
+            let along = (to - from).normalize();
+            let nearest = (-from).dot(along).clamp(0.0, from.distance(to));
+            let closest = (from + nearest * along).length();
+            match step.first_impact(0.0, from, to, radius).unwrap() {
+                Some(impact) => {
+                    hits += 1;
+                    assert!(closest < 1.0 + 1.011 * radius + tolerance, "{name}: {closest}");
+                    let gap = impact.position.length() - 1.0;
+                    let wanted = radius..1.011 * radius;
+                    assert!(
+                        gap > wanted.start - tolerance && gap < wanted.end + tolerance,
+                        "{name}: {gap} {radius}"
+                    );
+                    assert!(
+                        impact.normal.dot(impact.position.normalize()) > 0.97,
+                        "{name}: {impact:?}"
+                    );
+                    assert!((from.lerp(to, impact.time) - impact.position).length() < 1e-12);
+                }
+                None => {
+                    misses += 1;
+                    assert!(closest > 1.0 + radius - tolerance, "{name}: {closest}");
+                }
+            }
+        }
+        assert!(hits > 300 && misses > 300, "{name}: {hits} {misses}");
+    }
+}
+
+/// A wavy sheet of 6 m × 6 m around the origin, without any thickness to speak of: too wide to be gone around in a step.
+fn sheet(quads: u32) -> Triangles {
+    let flat = gallery::sheet([6.0, 6.0], [quads, quads]);
+    let (positions, triangles) = flat.into_parts();
+    let wavy = |at: DVec3| DVec3::new(at.x, at.y, 0.1 * (5.0 * at.x).sin() * (4.0 * at.y).cos());
+    Triangles::new(positions.into_iter().map(wavy).collect(), triangles).unwrap()
+}
+
+/// For a time, how high places are over the sheet, where it must be positive; `None` beside it.
+type Height<'a> = dyn Fn(f64) -> Box<dyn Fn(DVec3) -> Option<f64> + 'a> + 'a;
+
+/// Lets points fly, fall and bounce for a second in so many steps; none may ever get below the sheet. Returns how often they touched it.
+fn rain(collider: &Collider, steps: usize, radius: f64, height: &Height<'_>) -> usize {
+    let duration = 1.0 / steps as f64;
+    let begin = |n: u64| {
+        let place = point(1, n, 0.8);
+        (DVec3::new(place.x, place.y, 0.6 + 0.2 * place.z), point(2, n, 3.0) - 4.0 * DVec3::Z)
+    };
+    let mut points: Vec<Option<(DVec3, DVec3)>> = (0..300).map(|n| Some(begin(n))).collect();
+    let mut touches = 0;
+    for step in 0..steps {
+        let [start, end] = [step, step + 1].map(|n| n as f64 * duration);
+        let during = [collider.during(start, end).unwrap()];
+        let height = height(end);
+        for (n, slot) in points.iter_mut().enumerate() {
+            let Some((at, velocity)) = *slot else { continue };
+            let swept = sweep(&during, at, at + duration * velocity, radius).unwrap();
+            touches += swept.impacts;
+            let mut velocity = velocity - 3.0 * duration * DVec3::Z;
+            if let Some((_, impact)) = swept.last {
+                let inwards = (velocity - impact.velocity).dot(impact.normal).min(0.0);
+                velocity -= 1.3 * inwards * impact.normal;
+            }
+            // Who leaves the sheet sideways may come back from below: it is not looked at any more.
+            *slot = height(swept.position).map(|height| {
+                assert!(
+                    height > 0.0,
+                    "point {n} is {height} below after step {step}, at {}",
+                    swept.position
+                );
+                (swept.position, velocity)
+            });
+        }
+    }
+    let left = points.iter().flatten().count();
+    assert!(left > 20, "{left} points are left over the sheet");
+    touches
+}
+
+/// The height over a mesh, along z, well within the sheet.
+fn height_over(mesh: &MeshSolid, at: DVec3) -> Option<f64> {
+    let within = at.x.abs() < 1.8 && at.y.abs() < 1.8;
+    let down = Ray::new(DVec3::new(at.x, at.y, 10.0), -DVec3::Z);
+    within.then(|| mesh.bvh().first_hit(&down).map(|hit| at.z - (10.0 - hit.t))).flatten()
+}
+
+fn solid(mesh: Triangles, thickness: f64) -> MeshSolid {
+    MeshSolid::new(mesh, Side::Thickness(thickness)).unwrap()
+}
+
+#[test]
+fn nothing_gets_through_a_sheet_at_rest() {
+    let mesh = solid(sheet(60), 1e-9);
+    let touches =
+        rain(&Collider::mesh(mesh.clone()), 60, 1e-3, &|_| Box::new(|at| height_over(&mesh, at)));
+    assert!(touches > 200, "{touches}");
+}
+
+#[test]
+fn nothing_gets_through_a_sheet_that_shakes_and_tilts() {
+    let mesh = solid(sheet(40), 1e-9);
+    let key = |n: u32| {
+        let phase = f64::from(n) * 2.1;
+        let tilt = DQuat::from_axis_angle(DVec3::new(1.0, 0.4, 0.0).normalize(), 0.5 * phase.sin());
+        let pose = Pose { rotation: tilt, translation: 0.25 * (1.7 * phase).cos() * DVec3::Z };
+        Key { time: f64::from(n) * 0.11, pose }
+    };
+    let motion = Motion::keyed((0..12).map(key).collect(), Interpolation::Cubic).unwrap();
+    for steps in [7, 30] {
+        let collider = Collider::mesh(mesh.clone()).with_motion(motion.clone());
+        let touches = rain(&collider, steps, 1e-3, &|time| {
+            let pose = motion.pose(time);
+            let mesh = &mesh;
+            Box::new(move |at| height_over(mesh, pose.to_local(at)))
+        });
+        assert!(touches > 100, "{touches}");
+    }
+}
+
+#[test]
+fn nothing_gets_through_a_sheet_that_deforms() {
+    let flat = sheet(40);
+    let frames = (0..=8).map(|n| {
+        let time = f64::from(n) / 8.0;
+        let wave = |at: &DVec3| {
+            let lift = 0.3 * (6.0 * time + 3.0 * at.x).sin() * (2.0 * at.y + 9.0 * time).cos();
+            *at + lift * DVec3::Z + 0.1 * (7.0 * time).sin() * DVec3::X
+        };
+        (time, flat.positions().iter().map(wave).collect())
+    });
+    let deformation = Deformation::new(frames.collect()).unwrap();
+    let rest = solid(flat, 1e-9);
+    for steps in [5, 24] {
+        let collider = Collider::deforming(rest.clone(), deformation.clone()).unwrap();
+        let touches = rain(&collider, steps, 1e-3, &|time| {
+            let mut mesh = rest.clone();
+            mesh.refit(deformation.positions(time)).unwrap();
+            Box::new(move |at| height_over(&mesh, at))
+        });
+        assert!(touches > 100, "{touches}");
+    }
+}
+
+#[test]
+fn nothing_gets_through_a_solid_plate_thinner_than_any_voxel() {
+    let plate = Shape::cuboid(DVec3::new(1.0, 1.0, 1e-7)).unwrap();
+    let collider = Collider::solid(plate);
+    let touches =
+        rain(&collider, 60, 1e-3, &|at, _| (at.x.abs() < 0.9 && at.y.abs() < 0.9).then_some(at.z));
+    assert!(touches > 200, "{touches}");
+}
+
+#[test]
+fn a_sheet_that_falls_on_what_rests_takes_it_along() {
+    // Down by a metre a second, for a second, onto points at rest; they must end up below it.
+    let mesh = solid(gallery::sheet([2.0, 2.0], [3, 3]), 1e-6);
+    let fall = Twist { linear: -DVec3::Z, angular: DVec3::ZERO };
+    let collider = Collider::mesh(mesh).with_motion(Motion::steady(Pose::IDENTITY, fall).unwrap());
+    for steps in [1, 10] {
+        let mut at = DVec3::new(0.2, 0.3, -0.35);
+        for step in 0..steps {
+            let [start, end] = [step, step + 1].map(|n| f64::from(n) / f64::from(steps));
+            let during = collider.during(start, end).unwrap();
+            let swept = sweep(&[during], at, at, 0.01).unwrap();
+            if let Some((_, impact)) = swept.last {
+                assert!(impact.normal.z < -0.999 && impact.velocity.distance(-DVec3::Z) < 1e-12);
+            }
+            at = swept.position;
+        }
+        assert!(
+            at.z < -1.0 - 0.004 && at.z > -1.02 && at.truncate().distance([0.2, 0.3].into()) < 1e-9,
+            "{at}"
+        );
+    }
+}
+
+#[test]
+fn friction_holds_what_is_pressed_and_lets_the_rest_slide() {
+    let floor = |friction: f64| {
+        Collider::solid(Shape::half_space(DVec3::Z, 0.0).unwrap()).with_friction(friction).unwrap()
+    };
+    // From 1 m above, a metre on for each metre down; at the floor a metre of each is left.
+    let (from, to) = (DVec3::new(0.0, 0.0, 1.01), DVec3::new(2.0, 0.0, -0.99));
+    for (friction, wanted) in [(0.0, 2.0), (0.25, 1.75), (1.0, 1.0), (5.0, 1.0)] {
+        let collider = floor(friction);
+        let swept = sweep(&[collider.during(0.0, 1.0).unwrap()], from, to, 0.01).unwrap();
+        assert!((swept.position.x - wanted).abs() < 1e-3, "{friction}: {}", swept.position);
+        assert!((swept.position.z - 0.01).abs() < 2e-4 && swept.impacts == 1);
+    }
+}
+
+#[test]
+fn in_a_corner_of_several_colliders_a_sphere_comes_to_rest() {
+    let walls = [DVec3::X, DVec3::Y, DVec3::Z]
+        .map(|normal| Collider::solid(Shape::half_space(normal, 0.0).unwrap()));
+    let steps: Vec<_> = walls.iter().map(|wall| wall.during(0.0, 1.0).unwrap()).collect();
+    let swept = sweep(&steps, DVec3::splat(0.5), DVec3::new(-3.0, -5.0, -4.0), 0.01).unwrap();
+    assert!(
+        swept.position.min_element() > 0.0 && swept.position.max_element() < 0.0102,
+        "{swept:?}"
+    );
+    assert!(swept.impacts >= 3);
+}
+
+#[test]
+fn what_is_inside_gets_out_and_not_deeper() {
+    for (name, collider, _) in balls() {
+        let step = collider.during(0.0, 1.0).unwrap();
+        let (deep, shallow) = (0.93 * DVec3::X, 0.97 * DVec3::X);
+        let out = sweep(std::slice::from_ref(&step), deep, 2.0 * DVec3::X, 0.01).unwrap();
+        assert_eq!((out.position, out.impacts), (2.0 * DVec3::X, 0), "{name}");
+        let stopped = step.first_impact(0.0, shallow, deep, 0.01).unwrap().unwrap();
+        assert!(stopped.time == 0.0 && stopped.normal.x > 0.99, "{name}: {stopped:?}");
+    }
+}
+
+#[test]
+fn a_level_set_carries_the_velocities_of_its_channel() {
+    let shape = Shape::sphere(1.0).unwrap();
+    let mut set = LevelSet::of_solid("ball", &domain(0.1), &shape, Extent::NARROW).unwrap();
+    let spec = ChannelSpec::new("velocity", Vec3::ZERO).unit("m/s");
+    let velocity = set.volume_mut().add_channel(&spec, VoxelShape::CELLS).unwrap();
+    set.volume().column_mut(velocity).unwrap().fill(Vec3::new(1.0, 2.0, 3.0));
+    let turned = Pose { rotation: DQuat::from_rotation_z(PI / 2.0), translation: DVec3::ZERO };
+    let motion = Motion::steady(turned, Twist { linear: DVec3::Z, angular: DVec3::ZERO }).unwrap();
+    let collider = Collider::level_set(set, Some(velocity)).unwrap().with_motion(motion);
+    let step = collider.during(0.0, 0.0).unwrap();
+    assert!(step.velocity(1.05 * DVec3::X).distance(DVec3::new(-2.0, 1.0, 4.0)) < 1e-6);
+    let impact = step.first_impact(0.0, 3.0 * DVec3::X, DVec3::ZERO, 0.05).unwrap().unwrap();
+    assert!(impact.velocity.distance(DVec3::new(-2.0, 1.0, 4.0)) < 1e-6, "{impact:?}");
+}
+
+#[test]
+fn a_fast_turn_is_followed_around_the_bend() {
+    // A plank that turns by most of a circle in one step hits a ball on the other side of it.
+    let plank = Shape::cuboid(DVec3::new(2.0, 0.02, 0.5)).unwrap();
+    let spin = Twist { linear: DVec3::ZERO, angular: 0.4 * TAU * DVec3::Z };
+    let collider =
+        Collider::solid(plank).with_motion(Motion::steady(Pose::IDENTITY, spin).unwrap());
+    let step = collider.during(0.0, 1.0).unwrap();
+    let at = DVec3::new(0.0, 1.5, 0.0);
+    let impact = step.first_impact(0.0, at, at, 0.05).unwrap().unwrap();
+    // After a quarter turn, less what the ball and the plank are thick.
+    let angle = impact.time * 0.4 * TAU;
+    assert!((angle - (PI / 2.0 - 0.07 / 1.5)).abs() < 5e-3, "{angle}");
+    assert!(
+        (impact.velocity - DVec3::new(-0.4 * TAU * 1.5, 0.0, 0.0)).length() < 0.2,
+        "{impact:?}"
+    );
+    assert!(impact.normal.x < -0.99, "{impact:?}");
+}
+
+#[test]
+fn what_cannot_be_swept_is_refused() {
+    let collider = Collider::solid(Shape::sphere(1.0).unwrap());
+    assert!(collider.during(1.0, 0.0).is_err() && collider.during(0.0, f64::NAN).is_err());
+    assert!(collider.clone().with_friction(-0.1).is_err());
+    let step = collider.during(0.0, 1.0).unwrap();
+    for (from, to, radius) in [
+        (DVec3::NAN, DVec3::ZERO, 0.1),
+        (DVec3::ZERO, DVec3::INFINITY, 0.1),
+        (DVec3::ZERO, DVec3::ZERO, -1.0),
+        (DVec3::ZERO, DVec3::ZERO, f64::NAN),
+    ] {
+        let refused = step.first_impact(0.0, from, to, radius).unwrap_err();
+        assert!(refused.to_string().contains("must be finite"), "{refused}");
+    }
+    let frames = vec![(0.0, vec![DVec3::ZERO; 3])];
+    let mesh = solid(gallery::cuboid(DVec3::ONE), 0.1);
+    assert!(Collider::deforming(mesh, Deformation::new(frames).unwrap()).is_err());
+}
