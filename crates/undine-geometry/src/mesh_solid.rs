@@ -147,7 +147,7 @@ impl Solid for MeshSolid {
         // A mesh that looks inwards, or whose normals cancel, still has an outside.
         let outwards = away.map(|away| if distance < 0.0 { -away } else { away });
         let normal = match outwards {
-            Some(outwards) if !(normal.dot(outwards) > 0.0) => outwards,
+            Some(outwards) if normal.dot(outwards) <= 0.0 => outwards,
             _ => normal,
         };
         Nearest { point: closest.point, normal, distance }

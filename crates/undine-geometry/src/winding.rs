@@ -125,14 +125,14 @@ impl Winding {
 
     /// With an accuracy of at least 1.
     pub fn with_accuracy(bvh: &Bvh, accuracy: f64) -> Result<Self> {
-        if !(accuracy >= 1.0) {
-            return Err(GeometryError::BadParameter {
-                what: "the accuracy of a winding number",
-                found: accuracy,
-                wanted: "at least 1",
-            });
+        if accuracy >= 1.0 {
+            return Ok(Self::sums(bvh, accuracy));
         }
-        Ok(Self::sums(bvh, accuracy))
+        Err(GeometryError::BadParameter {
+            what: "the accuracy of a winding number",
+            found: accuracy,
+            wanted: "at least 1",
+        })
     }
 
     /// The sums over all clusters, from the leaves up.

@@ -140,7 +140,8 @@ struct Candidate {
 impl Candidate {
     #[inline(always)]
     fn is_within(&self, reach: f32) -> bool {
-        !(self.distance_squared > (reach + self.error) * (reach + self.error))
+        let beyond = self.distance_squared > (reach + self.error) * (reach + self.error);
+        !beyond
     }
 }
 
@@ -183,7 +184,8 @@ fn ask(
     let mut before = None;
     for &(n, at) in places {
         // A distance that is negative or NaN reaches nothing.
-        if !is_place(at) || bvh.nodes.is_empty() || !(distance >= 0.0) {
+        let reaches = distance >= 0.0;
+        if !is_place(at) || bvh.nodes.is_empty() || !reaches {
             answer(n, None);
             continue;
         }

@@ -135,8 +135,8 @@ impl Leaf {
             std::array::from_fn(|axis| (at[axis] - f64::from(self.middle[axis])) as f32);
         let far = at.iter().fold(self.radius, |far, x| far + x.abs());
         let mut found = [0.0; WIDTH];
-        for lane in 0..WIDTH {
-            found[lane] = self.distance_squared(lane, at);
+        for (lane, found) in found.iter_mut().enumerate() {
+            *found = self.distance_squared(lane, at);
         }
         (found, ERROR * far)
     }

@@ -20,7 +20,8 @@ impl Bvh {
 
     /// The triangles no further than `radius` [m] from `at` [m], in ascending order.
     pub fn in_sphere(&self, at: DVec3, radius: f64) -> Vec<u32> {
-        if !is_place(at) || !(radius >= 0.0) {
+        let reaches = radius >= 0.0;
+        if !is_place(at) || !reaches {
             return Vec::new();
         }
         let mut found = Vec::new();
@@ -126,14 +127,10 @@ fn local(frame: &Frame, bounds: &Bounds) -> ([f32; 3], [f32; 3]) {
 fn push_children(node: &Node, low: [f32; 3], high: [f32; 3], stack: &mut Vec<Child>) {
     let mut meets = [true; WIDTH];
     for axis in 0..3 {
-        for lane in 0..WIDTH {
-            meets[lane] &=
-                (node.low[axis][lane] <= high[axis]) & (low[axis] <= node.high[axis][lane]);
+        for (lane, meets) in meets.iter_mut().enumerate() {
+            *meets &= (node.low[axis][lane] <= high[axis]) & (low[axis] <= node.high[axis][lane]);
         }
     }
-    for lane in 0..WIDTH {
-        if meets[lane] {
-            stack.push(node.children[lane]);
-        }
-    }
+    let children = node.children.iter().zip(meets);
+    stack.extend(children.filter_map(|(&child, meets)| meets.then_some(child)));
 }

@@ -165,6 +165,17 @@ fn what_is_no_place_has_no_closest_point_and_does_not_disturb_the_others() {
 }
 
 #[test]
+fn places_beyond_all_that_f32_can_hold_have_their_closest_point() {
+    let bvh = Bvh::new(gallery::bunny(1)).unwrap();
+    let far =
+        [1e10, 1e18, 1e19, 1e20, 1e38, 1e39, 1e50].map(|far| DVec3::new(far, -0.5 * far, far));
+    for (at, found) in far.into_iter().zip(bvh.closest_all(&far)) {
+        assert_eq!(found, brute_closest(bvh.triangles(), at, f64::INFINITY), "{at}");
+        assert_eq!(bvh.closest(at), found, "{at}");
+    }
+}
+
+#[test]
 fn an_empty_mesh_is_a_tree_that_finds_nothing() {
     let bvh = Bvh::new(Triangles::new(vec![], vec![]).unwrap()).unwrap();
     assert_eq!(bvh.closest(DVec3::ZERO), None);
@@ -201,7 +212,7 @@ fn a_refitted_tree_answers_as_a_new_one() {
 
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
-    let mesh = gallery::knot(0.06, 600, 40);
+    let mesh = gallery::knot(0.06, 300, 20);
     let places = places(&mesh, 3_000);
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
