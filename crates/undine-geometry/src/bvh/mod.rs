@@ -6,7 +6,7 @@
 //! in `f64` by the functions that ask one triangle. The answers are therefore the same bits as those of a loop over
 //! all triangles: they depend on neither the shape of the tree, nor its history of refits, nor the number of threads.
 //!
-//! Memory: a full leaf of eight takes 448 bytes and a node 256; meshes come to about 80 bytes per triangle beside the
+//! Memory: a leaf of up to eight takes 448 bytes, a node 784; meshes come to 80 to 90 bytes per triangle beside the
 //! [`Triangles`] themselves, which take 12 per triangle and 24 per vertex. [`Bvh::memory`] counts them.
 
 mod build;
