@@ -1,5 +1,6 @@
 //! Many pairs at once.
 
+use super::cases::{self, Dice};
 use super::judge::{Case, Kind};
 use undine_core::glam::DVec3;
 use undine_core::{Frame, MemoryBudget};
@@ -48,6 +49,36 @@ fn all_pairs_of_passing_sheets_are_answered_as_one_by_one() {
                 }
             }
             assert_eq!(hits.next(), None);
+        }
+    }
+}
+
+#[test]
+fn all_pairs_of_hard_families_are_answered_as_one_by_one() {
+    let families: [fn(&mut Dice) -> Case; 5] =
+        [cases::anywhere, cases::short_steps, cases::on_a_grid, cases::in_one_plane, |dice| {
+            cases::meeting(dice, Kind::EdgeEdge).0
+        }];
+    for (number, family) in families.into_iter().enumerate() {
+        let some: Vec<Case> = (0..8_000).map(|n| family(&mut Dice::new(43, n))).collect();
+        let start: Vec<DVec3> = some.iter().flat_map(|case| case.start).collect();
+        let end: Vec<DVec3> = some.iter().flat_map(|case| case.end).collect();
+        let motion = Motion::new(&start, &end).unwrap();
+        let pairs: Vec<[u32; 4]> =
+            (0..some.len() as u32).map(|n| [0, 1, 2, 3].map(|k| 4 * n + k)).collect();
+        for gap in [
+            Gap::new(0.0, 0.0).unwrap(),
+            Gap::new(0.1, 1e-6).unwrap(),
+            Gap::new(0.5, 0.01).unwrap(),
+        ] {
+            for (kind, one, all) in BOTH {
+                let mut hits = all(motion, &pairs, gap).unwrap().into_iter().peekable();
+                for (n, case) in some.iter().enumerate() {
+                    let hit = hits.next_if(|hit| hit.pair == n).map(|hit| hit.contact);
+                    let wanted = one(case.start, case.end, gap).unwrap();
+                    assert_eq!(hit, wanted, "family {number}, {kind:?} {case:?} {gap:?}");
+                }
+            }
         }
     }
 }

@@ -53,7 +53,7 @@ impl Case {
             // A dip between samples: thirds are halved towards the least.
             if within.is_none() && here <= all[before as usize] && here <= all[after as usize] {
                 let (mut low, mut high) = (time(before), time(after));
-                for _ in 0..60 {
+                for _ in 0..85 {
                     let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
                     let (da, db) = (self.distance(kind, a), self.distance(kind, b));
                     least = least.min(da).min(db);
