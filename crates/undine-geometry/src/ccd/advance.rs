@@ -11,8 +11,9 @@
 //! O((t₁ - t₀)²), so that Newton's steps on the distance, taken where such a plane allows them, converge quadratically, and
 //! a motion that slides past at a small distance ε takes O(1) steps of a length √ε instead of 1/√ε ones of a length ε.
 //!
-//! (Mirtich 1996 and Zhang et al. 2006 advance by bounds on speeds; Li et al. 2021, *Codimensional incremental potential
-//! contact*, §5.4, by one bound for all directions. Neither turns.)
+//! (Conservative advancement is Mirtich's, 1996, with bounds on speeds instead of planes; the additive method of Li et al.
+//! 2021, *Codimensional incremental potential contact*, has one such bound for all directions, and creeps where things
+//! slide past each other.)
 
 use super::closest::Closest;
 use super::{Contact, Gap};
@@ -76,15 +77,6 @@ impl<const K: usize> Moving<K> {
         until.max(t)
     }
 
-    /// Whether the hull is known to lie higher than `height` over a plane that turns from one view to the other.
-    fn above_turning(&self, height: f64, from: &View<K>, to: &View<K>) -> bool {
-        let (n, m) = (from.direction, to.direction);
-        from.corners.iter().zip(&to.corners).all(|(start, end)| {
-            let middle = 0.5 * (n.dot(*end) + m.dot(*start));
-            middle > height && n.dot(*start) > height && m.dot(*end) > height
-        })
-    }
-
     /// The first time at which the hull comes within the gap's separation of the origin, or a time before it when it
     /// is already within reach.
     pub fn first_contact(
@@ -111,25 +103,11 @@ impl<const K: usize> Moving<K> {
                 return None;
             }
             last = Some(view.direction);
-            // The first steps rest, because mostly they suffice. Then Newton's, to the middle of the tolerance.
+            // The first steps rest, because mostly they suffice.
             let aim = 0.5 * (height + reach);
-            let mut length = self.newton(&view, aim).min(1.0 - t);
-            let mut next = None;
-            for _ in 0..if step < 2 { 0 } else { TRIALS } {
-                let to = t + length;
-                if to <= resting {
-                    break;
-                }
-                let there = look(to);
-                if self.above_turning(height, &view, &there) {
-                    next = Some((to, there));
-                    break;
-                }
-                let fallen = view.distance - there.distance;
-                let part = if there.distance < aim { (view.distance - aim) / fallen } else { 0.5 };
-                length *= part.clamp(0.1, 0.7);
-            }
-            let (to, there) = next.unwrap_or_else(|| (resting, look(resting)));
+            let turning =
+                if step < 2 { None } else { self.turn(t, &view, [height, aim, resting], look) };
+            let (to, there) = turning.unwrap_or_else(|| (resting, look(resting)));
             if to <= t {
                 return Some(self.contact(t, &view, last, rounding));
             }
@@ -139,6 +117,33 @@ impl<const K: usize> Moving<K> {
             (t, view) = (to, there);
             step += 1;
         }
+    }
+
+    /// A step of Newton's method to the distance `aim`, shortened until a plane that turns keeps the hull above `height`;
+    /// none if it is not longer than that to `resting`.
+    fn turn(
+        &self,
+        t: f64,
+        view: &View<K>,
+        [height, aim, resting]: [f64; 3],
+        look: impl Fn(f64) -> View<K>,
+    ) -> Option<(f64, View<K>)> {
+        let mut length = self.newton(view, aim).min(1.0 - t);
+        for _ in 0..TRIALS {
+            let to = t + length;
+            if to <= resting {
+                return None;
+            }
+            let there = look(to);
+            if view.above_turning(&there, height) {
+                return Some((to, there));
+            }
+            // Too near: to where a straight line would be at the aim. Too far for one plane: half.
+            let fallen = view.distance - there.distance;
+            let part = if there.distance < aim { (view.distance - aim) / fallen } else { 0.5 };
+            length *= part.clamp(0.1, 0.7);
+        }
+        None
     }
 
     /// How long the nearest point takes to come to the distance `aim`, at its speed now.
@@ -201,6 +206,16 @@ impl<const K: usize> View<K> {
             }
         }
         Self { corners, nearest, distance: nearest.point.length(), direction: best.1 }
+    }
+
+    /// Whether the hull is known to lie higher than `height`, from here to a later view, over a plane that turns from
+    /// this direction to that.
+    fn above_turning(&self, later: &Self, height: f64) -> bool {
+        let (n, m) = (self.direction, later.direction);
+        self.corners.iter().zip(&later.corners).all(|(start, end)| {
+            let middle = 0.5 * (n.dot(*end) + m.dot(*start));
+            middle > height && n.dot(*start) > height && m.dot(*end) > height
+        })
     }
 }
 

@@ -12,6 +12,18 @@
 //! - many pairs, filtered several at once: [`point_triangle_all`], [`edge_edge_all`];
 //! - which pairs to ask about: [`broad`].
 //!
+//! ```
+//! use undine_core::glam::DVec3;
+//! use undine_geometry::ccd::{Gap, point_triangle};
+//!
+//! // A point falls by two metres onto a triangle that rests in the middle of its way, and is to stay 10 cm above it.
+//! let scene = |z: f64| [DVec3::new(0.2, 0.2, z), DVec3::ZERO, DVec3::X, DVec3::Y];
+//! let contact = point_triangle(scene(1.0), scene(-1.0), Gap::new(0.1, 1e-9)?)?.unwrap();
+//! assert!((contact.time - 0.45).abs() < 1e-8);
+//! assert_eq!(contact.normal, DVec3::Z);
+//! # Ok::<(), undine_geometry::GeometryError>(())
+//! ```
+//!
 //! **What is promised**, with separation s, tolerance ε (see [`Gap`]) and distance d(t): if d falls to s anywhere in
 //! 0 .. 1, there is a [`Contact`], and its time is not later than the first such time; if there is a Contact, then
 //! d at its time is at most s + ε. Times are therefore never late, and early only within the last ε of the approach.
