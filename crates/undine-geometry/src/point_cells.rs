@@ -1,7 +1,6 @@
 //! Points that come one after the other, kept by cubic cells, so that near ones are found at once.
 
 use crate::error::{GeometryError, Result};
-use crate::random;
 use undine_core::glam::{DVec3, I64Vec3};
 use undine_core::mesh::Bounds;
 
@@ -94,9 +93,14 @@ impl PointCells {
         ((point - self.origin) / self.side).floor().as_i64vec3()
     }
 
+    /// The chain of a cell, by the highest bits of a sum of odd multiples (Fibonacci hashing; Knuth, 6.4).
     #[inline]
     fn slot(&self, cell: I64Vec3) -> usize {
-        let plane = random::bits(cell.x as u64, cell.y as u64);
-        random::bits(plane, cell.z as u64) as usize & (self.last.len() - 1)
+        let sum = (cell.x as u64)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .wrapping_add((cell.y as u64).wrapping_mul(0xc2b2_ae3d_27d4_eb4f))
+            .wrapping_add((cell.z as u64).wrapping_mul(0x1656_67b1_9e37_79f9));
+        let mixed = (sum ^ (sum >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> (64 - self.last.len().trailing_zeros())) as usize
     }
 }

@@ -133,8 +133,8 @@ fn fill(mesh: &Triangles, sides: &Sides, hole: &Hole) -> Vec<[u32; 3]> {
 /// What a triangulation costs: the sharpest fold first, then the area.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 struct Cost {
-    /// The sharpest fold between neighbours, in steps of a thousandth of π: finer differences are noise, and less is
-    /// won by them than by less area.
+    /// The sharpest fold between neighbours, as a thousand times the sine of half its angle: finer differences are
+    /// noise, and less is won by them than by less area.
     fold: u32,
     /// The area [m²].
     area: f64,
@@ -171,6 +171,9 @@ fn triangulate(
                 let (Some(left), Some(right)) = (best[at(i, middle)], best[at(middle, k)]) else {
                     continue;
                 };
+                if least.is_some_and(|(least, _)| left.0.fold.max(right.0.fold) > least.fold) {
+                    continue;
+                }
                 let here = normal(points[i], points[middle], points[k]);
                 // The triangle on the other side of an edge of this one: of the loop, or of the part beyond.
                 let fold_at = |from: usize, to: usize, part: usize| {
@@ -212,9 +215,9 @@ fn triangulate(
     Some(triangles)
 }
 
-/// The angle between two normals in thousandths of π. A triangle without area bends as far as can be.
+/// A thousand times the sine of half the angle between two normals. A triangle without area bends as far as can be.
 fn fold(one: DVec3, other: DVec3) -> u32 {
-    let (sin, cos) = (one.cross(other).length(), one.dot(other));
-    let angle = if sin == 0.0 && cos == 0.0 { std::f64::consts::PI } else { sin.atan2(cos) };
-    (angle * (1000.0 / std::f64::consts::PI)).round() as u32
+    let lengths = (one.length_squared() * other.length_squared()).sqrt();
+    let cosine = if lengths > 0.0 { one.dot(other) / lengths } else { -1.0 };
+    (1000.0 * (0.5 * (1.0 - cosine)).max(0.0).sqrt()).round() as u32
 }

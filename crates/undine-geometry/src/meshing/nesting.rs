@@ -2,7 +2,7 @@
 
 use crate::triangles::Triangles;
 use rayon::prelude::*;
-use undine_core::glam::DVec3;
+use undine_core::glam::{DVec2, DVec3, Vec3Swizzles};
 use undine_core::mesh::Bounds;
 
 /// How many closed patches lie around each patch, by the parity of crossings of a ray along +x from the middle of its
@@ -11,7 +11,7 @@ pub(super) fn depths(mesh: &Triangles, patch: &[u32], is_closed: &[bool]) -> Vec
     let Some(bounds) = mesh.bounds() else { return vec![0; is_closed.len()] };
     let walls: Vec<u32> =
         (0..mesh.len() as u32).filter(|&t| is_closed[patch[t as usize] as usize]).collect();
-    let rows = Rows::new(mesh, &walls, &bounds);
+    let bars = Bars::new(mesh, &walls, &bounds);
 
     let mut largest = vec![(0.0, DVec3::ZERO); is_closed.len()];
     for ([a, b, c], &patch) in mesh.iter().zip(patch) {
@@ -22,8 +22,8 @@ pub(super) fn depths(mesh: &Triangles, patch: &[u32], is_closed: &[bool]) -> Vec
         }
     }
     let depth = |(number, &(_, point)): (usize, &(f64, DVec3))| {
-        let mut crossed: Vec<u32> = rows
-            .at(point.z)
+        let mut crossed: Vec<u32> = bars
+            .at(point)
             .iter()
             .filter(|&&t| patch[t as usize] as usize != number)
             .filter(|&&t| is_crossed(mesh.corners(t as usize), point))
@@ -35,45 +35,60 @@ pub(super) fn depths(mesh: &Triangles, patch: &[u32], is_closed: &[bool]) -> Vec
     largest.par_iter().enumerate().map(depth).collect()
 }
 
-/// Triangles by layers along z: those that reach into each.
-struct Rows {
-    low: f64,
-    height: f64,
+/// Triangles by square bars along x: those that reach into each.
+struct Bars {
+    low: DVec2,
+    side: DVec2,
+    /// Bars along y, and along z.
+    across: usize,
     offsets: Vec<usize>,
     triangles: Vec<u32>,
 }
 
-impl Rows {
+impl Bars {
     fn new(mesh: &Triangles, triangles: &[u32], bounds: &Bounds) -> Self {
-        let low = bounds.min.z;
-        let extent = bounds.size().z.max(f64::MIN_POSITIVE);
-        let span = |t: u32, rows: usize| {
-            let [a, b, c] = mesh.corners(t as usize).map(|corner| corner.z);
-            let row = |z: f64| row_of(z, low, extent / rows as f64, rows);
-            row(a.min(b).min(c))..=row(a.max(b).max(c))
+        let (low, extent) =
+            (bounds.min.yz(), bounds.size().yz().max(DVec2::splat(f64::MIN_POSITIVE)));
+        let span = |t: u32, across: usize| {
+            let corners = mesh.corners(t as usize).map(|corner| corner.yz());
+            let (min, max) = (
+                corners[0].min(corners[1]).min(corners[2]),
+                corners[0].max(corners[1]).max(corners[2]),
+            );
+            [min, max].map(|place| bar_of(place, low, extent / across as f64, across))
         };
-        // As many rows as triangles that reach through many of them leave room for.
-        let mut rows = 4096;
-        let entries = |rows| triangles.iter().map(|&t| span(t, rows).count()).sum::<usize>();
-        while rows > 1 && entries(rows) > 4 * triangles.len() {
-            rows /= 2;
+        let entries = |across: usize| {
+            let count =
+                |[low, high]: [[usize; 2]; 2]| (high[0] - low[0] + 1) * (high[1] - low[1] + 1);
+            triangles.iter().map(|&t| count(span(t, across))).fold(0, usize::saturating_add)
+        };
+        // As many bars as triangles, or as those that reach into many of them leave room for.
+        let mut across = (triangles.len() as f64).sqrt().clamp(1.0, 1024.0) as usize;
+        while across > 1 && entries(across) > 8 * triangles.len() {
+            across /= 2;
         }
-        let mut all: Vec<(usize, u32)> =
-            triangles.iter().flat_map(|&t| span(t, rows).map(move |row| (row, t))).collect();
+        let mut all: Vec<(usize, u32)> = Vec::new();
+        for &t in triangles {
+            let [low, high] = span(t, across);
+            let bars = (low[0]..=high[0]).flat_map(|y| (low[1]..=high[1]).map(move |z| (y, z)));
+            all.extend(bars.map(|(y, z)| (y * across + z, t)));
+        }
         all.sort_unstable();
-        let offsets = (0..=rows).map(|row| all.partition_point(|&(of, _)| of < row)).collect();
+        let bars = across * across;
+        let offsets = (0..=bars).map(|bar| all.partition_point(|&(of, _)| of < bar)).collect();
         let triangles = all.into_iter().map(|(_, t)| t).collect();
-        Self { low, height: extent / rows as f64, offsets, triangles }
+        Self { low, side: extent / across as f64, across, offsets, triangles }
     }
 
-    fn at(&self, z: f64) -> &[u32] {
-        let row = row_of(z, self.low, self.height, self.offsets.len() - 1);
-        &self.triangles[self.offsets[row]..self.offsets[row + 1]]
+    fn at(&self, place: DVec3) -> &[u32] {
+        let [y, z] = bar_of(place.yz(), self.low, self.side, self.across);
+        let bar = y * self.across + z;
+        &self.triangles[self.offsets[bar]..self.offsets[bar + 1]]
     }
 }
 
-fn row_of(z: f64, low: f64, height: f64, rows: usize) -> usize {
-    (((z - low) / height) as usize).min(rows - 1)
+fn bar_of(place: DVec2, low: DVec2, side: DVec2, across: usize) -> [usize; 2] {
+    ((place - low) / side).to_array().map(|number| (number as usize).min(across - 1))
 }
 
 /// Whether the ray from a point along +x crosses a triangle. Along an edge the answer of one neighbour is always that
