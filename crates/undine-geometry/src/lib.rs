@@ -19,6 +19,7 @@ pub mod pseudonormals;
 pub mod random;
 pub mod sampling;
 pub mod shape;
+pub mod tet;
 pub mod triangle;
 pub mod triangles;
 pub mod winding;

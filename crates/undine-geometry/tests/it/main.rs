@@ -17,3 +17,4 @@ mod motion;
 mod shapes;
 mod solids;
 mod winding;
+mod tet;

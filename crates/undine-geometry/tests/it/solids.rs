@@ -58,3 +58,71 @@ impl Solid for Slab {
         None
     }
 }
+/// A box around the origin.
+#[derive(Debug, Clone, Copy)]
+pub struct Cuboid {
+    pub half: DVec3,
+}
+
+impl Solid for Cuboid {
+    fn distance(&self, at: DVec3) -> f64 {
+        let beyond = at.abs() - self.half;
+        beyond.max(DVec3::ZERO).length() + beyond.max_element().min(0.0)
+    }
+
+    fn nearest(&self, at: DVec3) -> Nearest {
+        let distance = self.distance(at);
+        let beyond = at.abs() - self.half;
+        let outside = beyond.max(DVec3::ZERO);
+        let normal =
+            if distance > 0.0 { outside / distance } else { DVec3::AXES[beyond.max_position()] };
+        let normal = normal * at.signum();
+        Nearest { point: at - distance * normal, normal, distance }
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        Some(Bounds { min: -self.half, max: self.half })
+    }
+}
+
+/// A torus around the z axis.
+#[derive(Debug, Clone, Copy)]
+pub struct Ring {
+    pub ring: f64,
+    pub tube: f64,
+}
+
+impl Solid for Ring {
+    fn distance(&self, at: DVec3) -> f64 {
+        self.nearest(at).distance
+    }
+
+    fn nearest(&self, at: DVec3) -> Nearest {
+        let around = DVec3::new(at.x, at.y, 0.0).try_normalize().unwrap_or(DVec3::X);
+        Ball { centre: self.ring * around, radius: self.tube }.nearest(at)
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        let half = DVec3::new(self.ring + self.tube, self.ring + self.tube, self.tube);
+        Some(Bounds { min: -half, max: half })
+    }
+}
+
+/// All of them together; inside, the distance is no more than a bound.
+#[derive(Debug)]
+pub struct Union(pub Vec<Box<dyn Solid>>);
+
+impl Solid for Union {
+    fn distance(&self, at: DVec3) -> f64 {
+        self.0.iter().map(|part| part.distance(at)).fold(f64::INFINITY, f64::min)
+    }
+
+    fn nearest(&self, at: DVec3) -> Nearest {
+        let all = self.0.iter().map(|part| part.nearest(at));
+        all.min_by(|a, b| a.distance.total_cmp(&b.distance)).expect("a union has parts")
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        self.0.iter().filter_map(|part| part.bounds()).reduce(Bounds::union)
+    }
+}

@@ -1,0 +1,12 @@
+//! Tetrahedra: a solid filled with them by isosurface stuffing (Labelle and Shewchuk 2007), a lattice of them around
+//! a solid, and surfaces and points that ride on them.
+
+mod cuts;
+mod lattice;
+mod pinches;
+pub mod quality;
+mod stencils;
+pub mod stuffing;
+
+pub use quality::Quality;
+pub use stuffing::Stuffing;
