@@ -11,15 +11,16 @@
 
 use super::cuts::Cuts;
 use super::lattice::{CELLS, Lattice, NODES, NONE, Spacing, Tile};
-use super::pinches::separate;
+use super::pinches::{pinched, separate};
 use super::stencils::{Corner, Side, fill};
 use crate::error::{GeometryError, Result, positive};
 use crate::nearest::Solid;
 use rayon::prelude::*;
 use std::cmp::Ordering;
-use undine_core::MemoryBudget;
+
 use undine_core::glam::DVec3;
-use undine_core::mesh::{Body, Tetrahedra};
+use undine_core::mesh::{Body, MeshFault, Tetrahedra};
+use undine_core::{CoreError, MemoryBudget};
 
 /// The least dihedral angle of a stuffed solid [rad], 10.7°.
 pub const MIN_DIHEDRAL: f64 = 10.7 * std::f64::consts::PI / 180.0;
@@ -36,12 +37,25 @@ pub(super) const ALPHA_SHORT: f64 = 0.3985;
 /// The length of a short edge, in long ones: √3/2.
 const SHORT: f64 = 0.866_025_403_784_438_6;
 
-/// How to stuff.
+/// A Body has no more tetrahedra than this.
+const MOST_CELLS: usize = u32::MAX as usize / 12;
+
+/// How to lay a lattice of tetrahedra over a solid.
 #[derive(Debug, Clone)]
 pub struct Stuffing {
     cell: f64,
     anchor: Option<DVec3>,
     budget: MemoryBudget,
+}
+
+/// A solid filled with tetrahedra.
+#[derive(Debug)]
+pub struct Stuffed {
+    /// The tetrahedra, all with positive volume. Where their boundary meets itself in a vertex only, there are two vertices.
+    pub body: Body,
+    /// The edges in which the boundary meets itself, so that it is not manifold there. There are none where the solid and what is around
+    /// it are thicker than a few cubes; a finer lattice resolves them.
+    pub pinched: Vec<[u32; 2]>,
 }
 
 impl Stuffing {
@@ -66,21 +80,28 @@ impl Stuffing {
     ///
     /// Vertices on the boundary lie on the surface. They are numbered in the order of the lattice, nodes before
     /// cuts.
-    pub fn fill(&self, name: &str, solid: &dyn Solid) -> Result<Body> {
+    pub fn fill(&self, name: &str, solid: &dyn Solid) -> Result<Stuffed> {
         let Some((lattice, mut sides)) = self.sort_nodes(name, solid)? else {
-            return Ok(Body::new(name, Vec::new(), Tetrahedra::new(Vec::new()))?);
+            let body = Body::new(name, Vec::new(), Tetrahedra::new(Vec::new()))?;
+            return Ok(Stuffed { body, pinched: Vec::new() });
         };
         let cuts = Cuts::find(&lattice, &sides, solid);
         let warped = warp(&mut sides, &cuts);
         let cuts = cuts.remaining(&sides);
-        let cells = stuff(&lattice, &sides, &cuts, &self.budget)?;
-        let (mut positions, mut cells, on) = number(&lattice, &sides, &warped, &cuts, cells);
-        separate(&mut positions, &mut cells, &on);
-        Ok(Body::new(name, positions, Tetrahedra::new(cells))?)
+        self.check_cells(count(&lattice, &sides))?;
+        let cells = stuff(&lattice, &sides, &cuts);
+        let (mut positions, mut cells, mut on) = number(&lattice, &sides, &warped, &cuts, cells);
+        separate(&mut positions, &mut cells, &mut on);
+        let pinched = pinched(&cells, &on);
+        Ok(Stuffed { body: Body::new(name, positions, Tetrahedra::new(cells))?, pinched })
     }
 
     /// The lattice around the solid, and on which side of the surface its nodes are.
-    fn sort_nodes(&self, name: &str, solid: &dyn Solid) -> Result<Option<(Lattice, Vec<Side>)>> {
+    pub(super) fn sort_nodes(
+        &self,
+        name: &str,
+        solid: &dyn Solid,
+    ) -> Result<Option<(Lattice, Vec<Side>)>> {
         let Some(bounds) = solid.bounds() else {
             return Err(GeometryError::Unbounded { what: name.to_owned() });
         };
@@ -95,6 +116,18 @@ impl Stuffing {
         let lattice = Lattice::around(spacing, solid, bounds, reach, &self.budget)?;
         let sides = sides(&lattice, solid)?;
         Ok(Some((lattice, sides)))
+    }
+
+    /// Refuses so many tetrahedra if they do not fit into memory or cannot be numbered.
+    pub(super) fn check_cells(&self, count: usize) -> Result<()> {
+        if count > MOST_CELLS {
+            let (found, limit) = (count as u64, MOST_CELLS as u64);
+            let fault = MeshFault::TooMany { what: "tetrahedra", found, limit };
+            return Err(CoreError::Mesh { mesh: "a lattice of tetrahedra".into(), fault }.into());
+        }
+        // Twice, by nodes and by vertices, with their positions: there are fewer vertices than tetrahedra.
+        let bytes = count * (2 * size_of::<[u32; 4]>() + size_of::<DVec3>());
+        Ok(self.budget.check(&format!("a Body of {count} tetrahedra"), bytes as u64)?)
     }
 }
 
@@ -152,24 +185,18 @@ fn warp(sides: &mut [Side], cuts: &Cuts) -> Vec<(u32, DVec3)> {
 /// Numbers from here on are cuts, below they are nodes.
 const FIRST_CUT: u32 = 1 << 31;
 
-/// The tetrahedra inside, by nodes and cuts.
-fn stuff(
-    lattice: &Lattice,
-    sides: &[Side],
-    cuts: &Cuts,
-    budget: &MemoryBudget,
-) -> Result<Vec<[u32; 4]>> {
-    let blocks = (0..lattice.block_count()).into_par_iter();
+/// How many tetrahedra there will be.
+fn count(lattice: &Lattice, sides: &[Side]) -> usize {
     let count = |slot| {
         let mut count = 0;
         each_filling(lattice, sides, slot, |_, cells| count += cells.len());
         count
     };
-    let count: usize = blocks.clone().map(count).sum();
-    // The tetrahedra twice, by nodes and by vertices. Bodies have at least as many of them as vertices.
-    let bytes = count * (2 * size_of::<[u32; 4]>() + size_of::<DVec3>());
-    budget.check(&format!("a Body of {count} tetrahedra"), bytes as u64)?;
+    (0..lattice.block_count()).into_par_iter().map(count).sum()
+}
 
+/// The tetrahedra inside, by nodes and cuts.
+fn stuff(lattice: &Lattice, sides: &[Side], cuts: &Cuts) -> Vec<[u32; 4]> {
     let fill_block = |slot| {
         let mut found = Vec::new();
         each_filling(lattice, sides, slot, |nodes, cells| {
@@ -186,7 +213,7 @@ fn stuff(
         });
         found
     };
-    Ok(blocks.flat_map_iter(fill_block).collect())
+    (0..lattice.block_count()).into_par_iter().flat_map_iter(fill_block).collect()
 }
 
 /// Shows the nodes of each tetrahedron of a block that has some of the inside, and what of it is.
