@@ -121,7 +121,14 @@ impl Locator {
     pub fn locate(&self, at: DVec3) -> Location {
         let mut best: Option<(f64, u32)> = None;
         for &number in self.listed_in(self.bin(at)) {
-            let weights = weights(self.corners[number as usize], at);
+            let corners = self.corners[number as usize];
+            // Most are passed over by a look at the box around them.
+            let bounds = around(corners);
+            let rounding = -ON_FACE * bounds.size().max_element();
+            if distance_squared(bounds, at) > rounding * rounding {
+                continue;
+            }
+            let weights = weights(corners, at);
             let least = weights.into_iter().fold(f64::INFINITY, f64::min);
             if least >= ON_FACE && best.is_none_or(|(deepest, _)| least > deepest) {
                 best = Some((least, number));
@@ -151,8 +158,18 @@ impl Locator {
                 apart.max_element() == ring
             };
             for bin in each_bin(low, high).filter(in_ring) {
+                // What is farther than the best does not matter, and a tetrahedron is seen from several bins.
+                let least = best.map_or(f64::INFINITY, |(least, ..)| least);
+                if distance_squared(self.bounds_of(bin), at) > least {
+                    continue;
+                }
                 for &number in self.listed_in(bin) {
-                    let point = closest_point(self.corners[number as usize], at);
+                    let corners = self.corners[number as usize];
+                    let least = best.map_or(f64::INFINITY, |(least, ..)| least);
+                    if distance_squared(around(corners), at) > least {
+                        continue;
+                    }
+                    let point = closest_point(corners, at);
                     let distance = point.distance_squared(at);
                     let nearer = |&(least, other, _): &(f64, u32, DVec3)| {
                         distance < least || distance == least && number < other
@@ -182,6 +199,12 @@ impl Locator {
     fn bin(&self, at: DVec3) -> UVec3 {
         // Conversion to integers saturates.
         ((at - self.origin) / self.size).as_uvec3().min(self.bins - 1)
+    }
+
+    /// The box of a bin, a little larger than what rounding puts into it.
+    fn bounds_of(&self, bin: UVec3) -> Bounds {
+        let min = self.origin + self.size * (bin.as_dvec3() - 1e-6);
+        Bounds { min, max: min + self.size * (1.0 + 2e-6) }
     }
 
     fn index(&self, bin: UVec3) -> u32 {
@@ -217,6 +240,11 @@ fn closest_point([a, b, c, d]: [DVec3; 4], at: DVec3) -> DVec3 {
 
 fn around([a, b, c, d]: [DVec3; 4]) -> Bounds {
     Bounds { min: a.min(b).min(c).min(d), max: a.max(b).max(c).max(d) }
+}
+
+/// The square of the distance to a box [m²]; 0 in it.
+fn distance_squared(bounds: Bounds, at: DVec3) -> f64 {
+    at.distance_squared(at.clamp(bounds.min, bounds.max))
 }
 
 fn each_bin(low: UVec3, high: UVec3) -> impl Iterator<Item = UVec3> {
