@@ -16,8 +16,8 @@ use undine_core::mesh::{Body, Tetrahedra};
 const DIVISIONS: u32 = 3;
 
 impl Stuffing {
-    /// The tetrahedra of the lattice that touch a solid, uncut. No tetrahedron that touches it is missing, and none is farther from
-    /// it than an eighth of its size.
+    /// The tetrahedra of the lattice that touch a solid, uncut. No tetrahedron that touches it is missing, and
+    /// none is farther from it than an eighth of its size.
     pub fn cover(&self, name: &str, solid: &dyn Solid) -> Result<Body> {
         let Some((lattice, sides)) = self.sort_nodes(name, solid)? else {
             return Ok(Body::new(name, Vec::new(), Tetrahedra::new(Vec::new()))?);

@@ -128,7 +128,8 @@ mod tests {
 
     #[test]
     fn crossings_are_found_to_the_last_bits_in_few_steps() {
-        let functions: [(fn(f64) -> f64, f64, usize); 6] = [
+        type Case = (fn(f64) -> f64, f64, usize);
+        let functions: [Case; 6] = [
             (|t| t - 0.3, 0.3, 4),
             (|t| t * t - 0.25, 0.5, 12),
             (|t| (t - 0.7).powi(3), 0.7, 120),

@@ -1,8 +1,8 @@
 //! Points that ride on tetrahedra: each follows the corners of its tetrahedron with barycentric weights.
 //!
-//! A surface that is too fine, too open or too thin to be simulated itself is embedded in a lattice around it, as are boundary
-//! and material particles. Each point has a sparse row, four vertices and their weights, through which forces on
-//! it go back to the vertices, and the affine frame F = Dₛ Dₘ⁻¹ of its tetrahedron.
+//! A surface that is too fine, too open or too thin to be simulated itself is embedded in a lattice around it, as
+//! are boundary and material particles. Each point has a sparse row, four vertices and their weights, through which
+//! forces on it go back to the vertices, and the affine frame F = Dₛ Dₘ⁻¹ of its tetrahedron.
 
 use super::locate::{Location, Locator, rest_inverse, weights};
 use crate::error::{GeometryError, Result};

@@ -7,9 +7,9 @@
 use crate::error::{GeometryError, Result};
 use crate::nearest::Solid;
 use rayon::prelude::*;
+use undine_core::MemoryBudget;
 use undine_core::glam::{DVec3, IVec3};
-use undine_core::mesh::{Bounds, MeshFault};
-use undine_core::{CoreError, MemoryBudget};
+use undine_core::mesh::Bounds;
 
 /// Cubes along the side of a block.
 const SIDE: usize = 8;
@@ -194,12 +194,13 @@ impl Lattice {
         let size = SIDE as f64 * spacing.cell;
         let [low, high] = [bounds.min - reach, bounds.max + reach]
             .map(|corner| ((corner - spacing.anchor) / size).floor());
-        let most = low.abs().max_element().max(high.abs().max_element());
-        // Also refuses what is not a number.
-        if !(most * SIDE as f64 <= MOST_CUBES) {
+        // A maximum of what is not a number would pass over it.
+        let finite = low.is_finite() && high.is_finite();
+        let most = low.abs().max(high.abs()).max_element() * SIDE as f64;
+        if !finite || most > MOST_CUBES {
             return Err(GeometryError::BadParameter {
                 what: "the number of cubes of a lattice from its anchor along an axis",
-                found: most * SIDE as f64,
+                found: if finite { most } else { f64::NAN },
                 wanted: "at most 2³⁰",
             });
         }
@@ -216,7 +217,8 @@ impl Lattice {
                 let corner = low + side * IVec3::from_array(*block);
                 let centre = corner.as_dvec3() + 0.5 * f64::from(side);
                 let distance = solid.distance(spacing.anchor + size * centre);
-                corner.cmple(high).all() && !(distance > radius + reach)
+                // What is not a number is kept, and refused with the nodes.
+                corner.cmple(high).all() && (distance <= radius + reach || distance.is_nan())
             };
             blocks = blocks.into_par_iter().filter(near).collect();
             check_blocks(blocks.len(), budget)?;
@@ -300,9 +302,8 @@ fn children([x, y, z]: Block) -> impl Iterator<Item = Block> {
 /// Refuses blocks whose nodes cannot be numbered or do not fit into memory.
 fn check_blocks(count: usize, budget: &MemoryBudget) -> Result<()> {
     if count > MOST_BLOCKS {
-        let (found, limit) = ((count * NODES) as u64, (MOST_BLOCKS * NODES) as u64);
-        let fault = MeshFault::TooMany { what: "nodes of a lattice", found, limit };
-        return Err(CoreError::Mesh { mesh: "a lattice of tetrahedra".into(), fault }.into());
+        let (found, most) = ((count * NODES) as u64, (MOST_BLOCKS * NODES) as u64);
+        return Err(GeometryError::TooMany { what: "nodes of a lattice", found, most });
     }
     // A side and a number for each node, and the tables of the block.
     let bytes =

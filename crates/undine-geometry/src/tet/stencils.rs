@@ -98,13 +98,13 @@ impl<F: Fn(u8, u8) -> bool> Diagonals<F> {
     /// Of a long and a short edge that are cut, the cut of the long edge is the other end. Two short edges look
     /// the same: the Parity Rule takes the corner with an even number of coordinates greater than those of n,
     /// which is always one of p and q.
-    fn from_first(&self, p: u8, q: u8, n: u8) -> bool {
+    fn begins_at_first(&self, p: u8, q: u8, n: u8) -> bool {
         if long(p, q) { (self.even)(p, n) } else { long(q, n) }
     }
 
     /// p and q inside, z on the surface, n outside: a pyramid over what is left of the face p, q, n.
     fn pyramid(&self, [p, q]: [u8; 2], z: u8, n: u8) -> Filling {
-        let [a, b] = if self.from_first(p, q, n) { [p, q] } else { [q, p] };
+        let [a, b] = if self.begins_at_first(p, q, n) { [p, q] } else { [q, p] };
         Filling::of(&[
             [Node(a), Node(b), Cut(b, n), Node(z)],
             [Node(a), Cut(b, n), Cut(a, n), Node(z)],
@@ -113,10 +113,11 @@ impl<F: Fn(u8, u8) -> bool> Diagonals<F> {
 
     /// p and q inside, n and m outside: a prism between what is cut off at p and at q.
     fn wedge(&self, [p, q]: [u8; 2], [n, m]: [u8; 2]) -> Filling {
-        // At p, of its quadrilaterals one diagonal begins and one ends, always. The diagonal of the third, which lies on the
-        // surface, is the one for which the three do not run in a circle: such a prism could not be divided.
-        let towards_n = self.from_first(p, q, n);
-        debug_assert_ne!(towards_n, self.from_first(p, q, m));
+        // Of the two quadrilaterals at p, the diagonal of one begins there and that of the other ends there, always.
+        // The diagonal of the third, which lies on the surface, is the one for which the three do not run in a circle:
+        // such a prism could not be divided.
+        let towards_n = self.begins_at_first(p, q, n);
+        debug_assert_ne!(towards_n, self.begins_at_first(p, q, m));
         let [n, m] = if towards_n { [n, m] } else { [m, n] };
         // Diagonals begin: at the cut to m both of its own, at p the one towards n.
         prism([Cut(p, m), Node(p), Cut(p, n)], [Cut(q, m), Node(q), Cut(q, n)])
@@ -126,7 +127,8 @@ impl<F: Fn(u8, u8) -> bool> Diagonals<F> {
     fn truncated(&self, inside: [u8; 3], n: u8) -> Filling {
         // The corner that a long edge joins to n beats none or both of the others, so there is no circle.
         let mut order = inside;
-        let wins = |a: u8| inside.iter().filter(|&&b| b != a && self.from_first(a, b, n)).count();
+        let wins =
+            |a: u8| inside.iter().filter(|&&b| b != a && self.begins_at_first(a, b, n)).count();
         order.sort_by_key(|&a| std::cmp::Reverse(wins(a)));
         prism(order.map(Node), order.map(|a| Cut(a, n)))
     }

@@ -2,11 +2,11 @@
 //!
 //! A body-centred cubic lattice is laid over the solid. Its edges are cut where they pass the surface; nodes that a
 //! cut comes too near to are warped onto it; and what is left of each tetrahedron inside is one of a few stencils.
-//! All dihedral angles lie between 10.7° and 164.8°, whatever the surface is: the choice of α of the paper that makes the
-//! least angle largest. A test goes through all stencils with all extreme places of nodes and cuts.
+//! All dihedral angles lie between 10.7° and 164.8°, whatever the surface is: of the choices of α, the one that
+//! makes the least angle largest. A test goes through all stencils with all extreme places of nodes and cuts.
 //!
-//! Nodes are warped all at once, each to its nearest cut, where the paper takes one after another. In a
-//! tetrahedron that is kept the outcome is that of some order: a node that moves towards another moved first. So the bounds
+//! Nodes are warped all at once, each to its nearest cut, where the paper takes one after another. In a tetrahedron
+//! that is kept the outcome is that of some order: a node that moves towards another one moved first. So the bounds
 //! hold, and no order of nodes or threads reaches the result.
 
 use super::cuts::Cuts;
@@ -18,9 +18,9 @@ use crate::nearest::Solid;
 use rayon::prelude::*;
 use std::cmp::Ordering;
 
+use undine_core::MemoryBudget;
 use undine_core::glam::DVec3;
-use undine_core::mesh::{Body, MeshFault, Tetrahedra};
-use undine_core::{CoreError, MemoryBudget};
+use undine_core::mesh::{Body, Tetrahedra};
 
 /// The least dihedral angle of a stuffed solid [rad], 10.7°.
 pub const MIN_DIHEDRAL: f64 = 10.7 * std::f64::consts::PI / 180.0;
@@ -51,10 +51,11 @@ pub struct Stuffing {
 /// A solid filled with tetrahedra.
 #[derive(Debug)]
 pub struct Stuffed {
-    /// The tetrahedra, all with positive volume. Where their boundary meets itself in a vertex only, there are two vertices.
+    /// The tetrahedra, all with positive volume. Where parts of it would only touch in a vertex, each has one of
+    /// its own.
     pub body: Body,
-    /// The edges in which the boundary meets itself, so that it is not manifold there. There are none where the solid and what is around
-    /// it are thicker than a few cubes; a finer lattice resolves them.
+    /// The edges in which the boundary meets itself, so that it is not manifold there, the lower vertex first.
+    /// There are none where the solid and the gaps in it are wider than a few cubes; a finer lattice resolves them.
     pub pinched: Vec<[u32; 2]>,
 }
 
@@ -121,9 +122,8 @@ impl Stuffing {
     /// Refuses so many tetrahedra if they do not fit into memory or cannot be numbered.
     pub(super) fn check_cells(&self, count: usize) -> Result<()> {
         if count > MOST_CELLS {
-            let (found, limit) = (count as u64, MOST_CELLS as u64);
-            let fault = MeshFault::TooMany { what: "tetrahedra", found, limit };
-            return Err(CoreError::Mesh { mesh: "a lattice of tetrahedra".into(), fault }.into());
+            let (found, most) = (count as u64, MOST_CELLS as u64);
+            return Err(GeometryError::TooMany { what: "tetrahedra", found, most });
         }
         // Twice, by nodes and by vertices, with their positions: there are fewer vertices than tetrahedra.
         let bytes = count * (2 * size_of::<[u32; 4]>() + size_of::<DVec3>());
@@ -132,7 +132,7 @@ impl Stuffing {
 }
 
 /// On which side of the surface each node is.
-pub(super) fn sides(lattice: &Lattice, solid: &dyn Solid) -> Result<Vec<Side>> {
+fn sides(lattice: &Lattice, solid: &dyn Solid) -> Result<Vec<Side>> {
     let mut sides = vec![Side::Inside; lattice.node_count()];
     sides.par_chunks_mut(NODES).enumerate().try_for_each(|(slot, sides)| {
         let (radius, centre) = lattice.ball_around(slot);
@@ -205,8 +205,8 @@ fn stuff(lattice: &Lattice, sides: &[Side], cuts: &Cuts) -> Vec<[u32; 4]> {
                     Corner::Node(k) => nodes[k as usize],
                     Corner::Cut(p, n) => {
                         let ends = [nodes[p as usize], nodes[n as usize]];
-                        // Every edge from inside to outside has a cut.
-                        FIRST_CUT + cuts.number(ends).unwrap_or(0)
+                        let cut = cuts.number(ends);
+                        FIRST_CUT + cut.expect("every edge from inside to outside has a cut")
                     }
                 })
             }));
@@ -239,8 +239,8 @@ fn each_filling(
     }
 }
 
-/// Numbers the vertices that tetrahedra have, nodes in their order before cuts in theirs, and places them. Tells also which
-/// are nodes on the surface.
+/// Numbers the vertices that tetrahedra have, nodes in their order before cuts in theirs, and places them. Tells also
+/// which are nodes on the surface.
 fn number(
     lattice: &Lattice,
     sides: &[Side],

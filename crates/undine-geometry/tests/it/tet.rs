@@ -1,6 +1,5 @@
 //! Tetrahedra: stuffed solids, lattices around them, and what is embedded in them.
 
-use crate::solids::{Ball, Cuboid, Ring, Union};
 use std::f64::consts::PI;
 use undine_core::MemoryBudget;
 use undine_core::glam::{DMat3, DVec3};
@@ -9,7 +8,7 @@ use undine_geometry::tet::quality::dihedral_angles;
 use undine_geometry::tet::stuffing::{MAX_DIHEDRAL, MIN_DIHEDRAL};
 use undine_geometry::tet::{Beyond, Embedding, Quality, Stuffed, Stuffing};
 use undine_geometry::triangle::closest_point;
-use undine_geometry::{Nearest, Solid, gallery, random};
+use undine_geometry::{MeshSolid, Nearest, Pose, Shape, Solid, gallery, random};
 
 fn stuffed(cell: f64, solid: &dyn Solid) -> Body {
     let stuffed = Stuffing::new(cell).unwrap().fill("solid", solid).unwrap();
@@ -42,28 +41,40 @@ fn check(stuffed: &Stuffed, solid: &dyn Solid) -> Quality {
     quality
 }
 
-fn ball(x: f64, radius: f64) -> Box<dyn Solid> {
-    Box::new(Ball { centre: DVec3::X * x, radius })
+fn ball_at(centre: DVec3, radius: f64) -> Shape {
+    Shape::sphere(radius).unwrap().moved(&Pose::at(centre)).unwrap()
+}
+
+fn cuboid(x: f64, y: f64, z: f64) -> Shape {
+    Shape::cuboid(DVec3::new(x, y, z)).unwrap()
+}
+
+fn ring(ring: f64, tube: f64) -> Shape {
+    Shape::torus(ring, tube).unwrap()
+}
+
+fn union(parts: Vec<Shape>) -> Shape {
+    Shape::union(parts, 0.0).unwrap()
 }
 
 #[test]
 fn stuffed_solids_have_good_angles_and_a_closed_boundary_on_the_surface() {
-    let solids: [Box<dyn Solid>; 6] = [
-        ball(0.3, 0.5),
-        Box::new(Ring { ring: 0.5, tube: 0.2 }),
-        Box::new(Cuboid { half: DVec3::new(0.5, 0.3, 0.41) }),
+    let solids: [Shape; 6] = [
+        ball_at(DVec3::X * 0.3, 0.5),
+        ring(0.5, 0.2),
+        cuboid(0.5, 0.3, 0.41),
         // A slab thinner than a cube, and two balls with a gap of a fraction of one.
-        Box::new(Cuboid { half: DVec3::new(0.5, 0.5, 0.02) }),
-        Box::new(Union(vec![ball(-0.3, 0.29), ball(0.3, 0.3)])),
-        Box::new(Union(vec![ball(-0.3, 0.31), ball(0.3, 0.3)])),
+        cuboid(0.5, 0.5, 0.02),
+        union(vec![ball_at(DVec3::X * -0.3, 0.29), ball_at(DVec3::X * 0.3, 0.3)]),
+        union(vec![ball_at(DVec3::X * -0.3, 0.31), ball_at(DVec3::X * 0.3, 0.3)]),
     ];
     for solid in &solids {
         for n in 0..12 {
             let cell = 0.05 + 0.01 * n as f64;
             let stuffing = Stuffing::new(cell).unwrap();
-            check(&stuffing.fill("solid", &**solid).unwrap(), &**solid);
-            let moved = stuffing.with_anchor(anywhere(3, n)).fill("solid", &**solid).unwrap();
-            check(&moved, &**solid);
+            check(&stuffing.fill("solid", solid).unwrap(), solid);
+            let moved = stuffing.with_anchor(anywhere(3, n)).fill("solid", solid).unwrap();
+            check(&moved, solid);
         }
     }
 }
@@ -71,18 +82,12 @@ fn stuffed_solids_have_good_angles_and_a_closed_boundary_on_the_surface() {
 #[test]
 fn random_unions_of_balls_have_good_angles_however_coarse_the_lattice() {
     let mut pinched = 0;
-    let count = 400;
+    let count = 200;
     for seed in 0..count {
         let parts = 1 + random::bits(seed, 0) % 12;
-        let solid = Union(
-            (0..parts)
-                .map(|n| {
-                    let radius = 0.05 + 0.4 * random::unit(seed, 500 + n);
-                    let centre = 1.5 * anywhere(seed, 100 + n);
-                    Box::new(Ball { centre, radius }) as Box<dyn Solid>
-                })
-                .collect(),
-        );
+        let part =
+            |n| ball_at(1.5 * anywhere(seed, 100 + n), 0.05 + 0.4 * random::unit(seed, 500 + n));
+        let solid = union((0..parts).map(part).collect());
         let stuffing = Stuffing::new(0.08 + 0.3 * random::unit(seed, 1)).unwrap();
         let stuffed = stuffing.with_anchor(anywhere(seed, 50)).fill("balls", &solid).unwrap();
         check(&stuffed, &solid);
@@ -94,10 +99,9 @@ fn random_unions_of_balls_have_good_angles_however_coarse_the_lattice() {
 
 #[test]
 fn the_volume_of_a_smooth_solid_is_right_to_second_order() {
-    let ring = Ring { ring: 0.5, tube: 0.2 };
     let cases: [(&dyn Solid, f64); 2] = [
-        (&Ball { centre: DVec3::new(0.1, 0.2, 0.3), radius: 0.5 }, PI / 6.0),
-        (&ring, 2.0 * PI * PI * 0.5 * 0.04),
+        (&ball_at(DVec3::new(0.1, 0.2, 0.3), 0.5), PI / 6.0),
+        (&ring(0.5, 0.2), 2.0 * PI * PI * 0.5 * 0.04),
     ];
     for (solid, volume) in cases {
         let errors = [0.1, 0.05, 0.025].map(|cell| {
@@ -121,16 +125,42 @@ fn the_volume_of_a_smooth_solid_is_right_to_second_order() {
 #[test]
 fn boundaries_have_the_topology_of_the_surface() {
     let euler = |body: &Body| body.boundary().unwrap().surface.euler_characteristic();
-    assert_eq!(euler(&stuffed(0.07, &Ball { centre: DVec3::ZERO, radius: 0.5 })), 2);
-    assert_eq!(euler(&stuffed(0.07, &Ring { ring: 0.5, tube: 0.2 })), 0);
-    let two = Union(vec![ball(-0.5, 0.4), ball(0.5, 0.4)]);
+    assert_eq!(euler(&stuffed(0.07, &ball_at(DVec3::ZERO, 0.5))), 2);
+    assert_eq!(euler(&stuffed(0.07, &ring(0.5, 0.2))), 0);
+    let two = union(vec![ball_at(DVec3::X * -0.5, 0.4), ball_at(DVec3::X * 0.5, 0.4)]);
     let body = stuffed(0.07, &two);
     assert_eq!((euler(&body), body.components().count()), (4, 2));
+    // A wall around a cavity has two surfaces.
+    let wall = ball_at(DVec3::ZERO, 0.5).minus(ball_at(DVec3::ZERO, 0.25), 0.0).unwrap();
+    let body = stuffed(0.07, &wall);
+    assert_eq!((euler(&body), body.components().count()), (4, 1));
+}
+
+#[test]
+fn closed_meshes_are_filled_and_ride_on_what_fills_them() {
+    let mesh = gallery::bunny(3);
+    let solid = MeshSolid::new(mesh.clone(), Default::default()).unwrap();
+    let filled = Stuffing::new(0.06).unwrap().fill("bunny", &solid).unwrap();
+    let quality = check(&filled, &solid);
+    let boundary = mesh.clone().into_surface("bunny").unwrap();
+    let volume = boundary.volume().unwrap();
+    assert!((quality.volume / volume - 1.0).abs() < 0.03, "{quality:?} of {volume}");
+    assert_eq!(filled.body.boundary().unwrap().surface.euler_characteristic(), 2);
+
+    // What the chords cut off lies beyond the tetrahedra, but less than a cube away.
+    let embedding = Embedding::of_surface(&filled.body, &boundary, Beyond::Extrapolate).unwrap();
+    let turn = DMat3::from_rotation_y(0.4);
+    let turned = embedding.deform(&mapped(&filled.body, |at| turn * at)).unwrap();
+    for (&at, &turned) in mesh.positions().iter().zip(&turned) {
+        assert!(turned.distance(turn * at) < 1e-12);
+    }
+    let weights = embedding.weights().as_flattened();
+    assert!(weights.iter().all(|&weight| weight > -2.0 && weight < 3.0));
 }
 
 #[test]
 fn a_box_on_planes_of_the_lattice_is_filled_exactly() {
-    let body = stuffed(0.25, &Cuboid { half: DVec3::new(0.5, 1.0, 0.75) });
+    let body = stuffed(0.25, &cuboid(0.5, 1.0, 0.75));
     let quality = Quality::of(&body).unwrap();
     assert!((quality.volume - 3.0).abs() < 1e-12, "{quality:?}");
     assert!(quality.min_dihedral > 0.7 && quality.max_dihedral < 2.0, "{quality:?}");
@@ -138,30 +168,29 @@ fn a_box_on_planes_of_the_lattice_is_filled_exactly() {
 
 #[test]
 fn a_solid_between_the_nodes_gives_no_tetrahedra_but_is_covered() {
-    let ball = Ball { centre: DVec3::new(0.25, 0.25, 0.0), radius: 0.01 };
+    let ball = ball_at(DVec3::new(0.25, 0.25, 0.0), 0.01);
     let stuffing = Stuffing::new(1.0).unwrap().with_anchor(DVec3::ZERO);
     let stuffed = stuffing.fill("ball", &ball).unwrap();
     assert_eq!((stuffed.body.connectivity().cells().len(), stuffed.body.vertex_count()), (0, 0));
     let quality = check(&stuffed, &ball);
     assert_eq!((quality.cells, quality.volume), (0, 0.0));
     assert!(!stuffing.cover("ball", &ball).unwrap().connectivity().cells().is_empty());
-    let nothing = Union(vec![ball_of_no_size()]);
-    assert_eq!(Quality::of(&stuffing.fill("nothing", &nothing).unwrap().body).unwrap().cells, 0);
-}
-
-fn ball_of_no_size() -> Box<dyn Solid> {
-    Box::new(Ball { centre: DVec3::splat(0.3), radius: 0.0 })
+    // Two balls that are apart have nothing in common.
+    let apart = [DVec3::X, -DVec3::X].map(|centre| ball_at(centre, 0.5));
+    let nothing = Shape::intersection(apart.to_vec(), 0.0).unwrap();
+    let stuffed = stuffing.fill("nothing", &nothing).unwrap();
+    assert_eq!(Quality::of(&stuffed.body).unwrap().cells, 0);
 }
 
 #[test]
 fn the_number_of_threads_does_not_change_a_bit() {
     let solid =
-        Union(vec![ball(-0.3, 0.31), ball(0.3, 0.3), Box::new(Ring { ring: 0.6, tube: 0.07 })]);
+        union(vec![ball_at(DVec3::X * -0.3, 0.31), ball_at(DVec3::X * 0.3, 0.3), ring(0.6, 0.07)]);
     let points: Vec<DVec3> = (0..500).map(|n| 2.0 * anywhere(1, n)).collect();
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let stuffing = Stuffing::new(0.06).unwrap();
+            let stuffing = Stuffing::new(0.09).unwrap();
             let bodies = [
                 stuffing.fill("solid", &solid).unwrap().body,
                 stuffing.cover("solid", &solid).unwrap(),
@@ -182,7 +211,7 @@ fn what_cannot_be_filled_is_refused_with_numbers() {
         let refused = Stuffing::new(cell).unwrap_err().to_string();
         assert!(refused.contains("must be positive"), "{refused}");
     }
-    let ball = Ball { centre: DVec3::ZERO, radius: 1.0 };
+    let ball = ball_at(DVec3::ZERO, 1.0);
     for cell in [1e-3, 1e-6, 1e-9, 1e-300] {
         let stuffing = Stuffing::new(cell).unwrap().with_budget(MemoryBudget::new(10_000_000));
         for refused in
@@ -200,30 +229,15 @@ fn what_cannot_be_filled_is_refused_with_numbers() {
     let refused = Stuffing::new(1e-5).unwrap().fill("ball", &ball).unwrap_err().to_string();
     assert!(refused.contains("at most"), "{refused}");
 
-    let far = Ball { centre: DVec3::splat(1e300), radius: 1e300 };
-    assert!(Stuffing::new(1.0).unwrap().fill("far", &far).is_err());
-    let refused = Stuffing::new(1.0).unwrap().fill("half space", &Below).unwrap_err().to_string();
+    let far = ball_at(DVec3::splat(1e12), 1e11);
+    assert!(Stuffing::new(1.0).unwrap().with_anchor(DVec3::ZERO).fill("far", &far).is_err());
+    let nowhere = DVec3::new(0.0, f64::NAN, 0.0);
+    assert!(Stuffing::new(1.0).unwrap().with_anchor(nowhere).fill("ball", &ball).is_err());
+    let below = Shape::half_space(DVec3::Z, 0.0).unwrap();
+    let refused = Stuffing::new(1.0).unwrap().fill("half space", &below).unwrap_err().to_string();
     assert!(refused.contains("half space"), "{refused}");
     let refused = Stuffing::new(1.0).unwrap().fill("unknown", &Unknown).unwrap_err().to_string();
     assert!(refused.contains("NaN"), "{refused}");
-}
-
-/// All that is below a plane.
-#[derive(Debug)]
-struct Below;
-
-impl Solid for Below {
-    fn distance(&self, at: DVec3) -> f64 {
-        at.z
-    }
-
-    fn nearest(&self, at: DVec3) -> Nearest {
-        Nearest { point: at.with_z(0.0), normal: DVec3::Z, distance: at.z }
-    }
-
-    fn bounds(&self) -> Option<Bounds> {
-        None
-    }
 }
 
 /// Something whose distance is not a number.
@@ -246,15 +260,12 @@ impl Solid for Unknown {
 
 #[test]
 fn a_lattice_around_a_solid_holds_all_of_it_and_little_more() {
-    let solids: [Box<dyn Solid>; 3] = [
-        ball(0.3, 0.5),
-        Box::new(Ring { ring: 0.5, tube: 0.03 }),
-        Box::new(Cuboid { half: DVec3::new(0.5, 0.5, 0.005) }),
-    ];
+    let solids: [Shape; 3] =
+        [ball_at(DVec3::X * 0.3, 0.5), ring(0.5, 0.03), cuboid(0.5, 0.5, 0.005)];
     let cell = 0.11;
     for solid in &solids {
         let stuffing = Stuffing::new(cell).unwrap().with_anchor(DVec3::splat(0.033));
-        let body = stuffing.cover("around", &**solid).unwrap();
+        let body = stuffing.cover("around", solid).unwrap();
         let bounds = solid.bounds().unwrap();
         let points: Vec<DVec3> = (0..20_000)
             .map(|n| bounds.centre() + anywhere(5, n) * bounds.size())
@@ -286,7 +297,7 @@ fn a_lattice_around_a_solid_holds_all_of_it_and_little_more() {
 
 /// A Body, points in and around it.
 fn embedded() -> (Body, Vec<DVec3>) {
-    let body = stuffed(0.1, &Ring { ring: 0.5, tube: 0.2 });
+    let body = stuffed(0.1, &ring(0.5, 0.2));
     (body, (0..3000).map(|n| 1.6 * anywhere(11, n)).collect())
 }
 
@@ -375,8 +386,7 @@ fn points_are_in_the_tetrahedra_that_a_search_through_all_finds() {
 #[test]
 fn the_vertices_of_a_surface_ride_on_the_lattice_around_it() {
     let surface = gallery::torus(0.5, 0.2, 60, 30).into_surface("ring").unwrap();
-    let lattice =
-        Stuffing::new(0.15).unwrap().cover("lattice", &Ring { ring: 0.5, tube: 0.2 }).unwrap();
+    let lattice = Stuffing::new(0.15).unwrap().cover("lattice", &ring(0.5, 0.2)).unwrap();
     let embedding = Embedding::of_surface(&lattice, &surface, Beyond::default()).unwrap();
     assert_eq!((embedding.len(), embedding.beyond().len()), (surface.vertex_count(), 0));
     // A bend is followed to second order in the size of the tetrahedra.
