@@ -38,6 +38,9 @@ const ON_FACE: f64 = -1e-10;
 /// A volume below this fraction of the cube of the size is none.
 const NO_VOLUME: f64 = 1e-12;
 
+/// No more bins than these for each tetrahedron.
+const BINS: usize = 8;
+
 /// No more bins per tetrahedron than these, on average, may list it.
 const LISTED: usize = 64;
 
@@ -60,39 +63,45 @@ impl Locator {
             return Err(GeometryError::Empty { what: "the Body to embed in", wanted });
         };
 
-        // Bins as large as tetrahedra are on average, but not many more bins than tetrahedra; larger ones where
-        // tetrahedra of very different sizes would be listed too often.
+        // Bins as large as tetrahedra are on average; larger ones where there would be many more bins than
+        // tetrahedra, or where tetrahedra of very different sizes would be listed too often.
+        let count = corners.len();
         let extent: f64 = corners.iter().map(|&corners| around(corners).size().max_element()).sum();
-        let volume = bounds.size().x * bounds.size().y * bounds.size().z;
-        let count = corners.len() as f64;
-        let mut size = (extent / count).max((volume / (2.0 * count)).cbrt());
         let mut locator = Self {
             corners,
             cells,
             origin: bounds.min,
-            size,
+            size: extent / count as f64,
             bins: UVec3::ONE,
             offsets: Vec::new(),
             listed: Vec::new(),
         };
         loop {
-            locator.size = size;
-            locator.bins = (bounds.size() / size).floor().as_uvec3() + 1;
-            let listed: usize = locator
-                .corners
-                .par_iter()
-                .map(|&corners| {
-                    let [low, high] = locator.range(corners);
-                    (high - low + 1).element_product() as usize
-                })
-                .sum();
-            if listed <= LISTED * locator.corners.len() {
+            let bins = (bounds.size() / locator.size).floor() + 1.0;
+            if bins.element_product() <= (BINS * count) as f64 {
+                locator.bins = bins.as_uvec3();
+                if locator.count_listed() <= LISTED * count {
+                    break;
+                }
+            }
+            locator.size *= 2.0;
+            // Positions whose differences are not finite are all in one bin.
+            if !locator.size.is_finite() {
+                locator.bins = UVec3::ONE;
                 break;
             }
-            size *= 2.0;
         }
         locator.list();
         Ok(locator)
+    }
+
+    /// How many entries the lists of all bins have.
+    fn count_listed(&self) -> usize {
+        let bins = |&corners: &[DVec3; 4]| {
+            let [low, high] = self.range(corners);
+            (high - low + 1).element_product() as usize
+        };
+        self.corners.par_iter().map(bins).sum()
     }
 
     /// Lists the tetrahedra in the bins that the boxes around them touch.

@@ -421,6 +421,17 @@ fn what_cannot_be_embedded_is_refused_and_what_is_strange_is_not() {
         corners.extend(if n % 3 == 0 { [corner, x, z, y] } else { [corner, x, y, z] });
         cells.push([0, 1, 2, 3].map(|k| 4 * n + k));
     }
+    // Few small ones far apart, also farther than numbers reach.
+    for apart in [1e6, 1e12, 1e200, 1.7e308] {
+        let corners = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z];
+        let far = corners.map(|corner| 1e-3 * corner + DVec3::X * apart);
+        let near = corners.map(|corner| 1e-3 * corner - DVec3::X * apart);
+        let all = [corners, far, near].concat();
+        let cells = vec![[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]];
+        let body = Body::new("apart", all, Tetrahedra::new(cells)).unwrap();
+        let embedding = Embedding::new(&body, &[DVec3::splat(0.1)], Beyond::Extrapolate).unwrap();
+        assert_eq!((embedding.cells(), embedding.beyond().len()), (&[0][..], 0));
+    }
     let mixed = Body::new("mixed", corners, Tetrahedra::new(cells)).unwrap();
     let points = [DVec3::splat(1e15), DVec3::ZERO, DVec3::splat(-1e4)];
     for beyond in [Beyond::Carry, Beyond::Extrapolate] {
