@@ -39,8 +39,8 @@ struct Ends {
 }
 
 impl Beyond {
-    /// Looks at the ends of all columns. Collective.
-    pub(super) fn find(
+    /// Looks at the ends of all columns of a channel of cells, negative inside. Collective.
+    pub fn find(
         domain: &GridDomain,
         volume: &DiscreteVolume,
         distance: Handle<f32>,

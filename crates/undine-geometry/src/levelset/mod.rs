@@ -5,11 +5,14 @@
 //! in the middle of each voxel, negative inside, and never more than the band's [`width`](LevelSet::width).
 
 mod beyond;
+mod near;
 mod of_solid;
+mod redistance;
 mod sample;
 
 pub use beyond::Beyond;
 pub use of_solid::Extent;
+pub use redistance::{DistanceChannels, redistance};
 pub use sample::DistanceSampler;
 
 use crate::error::{Result, positive};
