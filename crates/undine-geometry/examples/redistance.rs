@@ -25,7 +25,7 @@ fn cpu() -> f64 {
 }
 
 fn main() {
-    for radius in [5.3, 10.3, 20.3, 40.3, 120.4] {
+    for radius in [5.3, 10.3, 20.3, 40.3, 80.4, 120.4] {
         let ball = Ball(radius);
         let domain = GridDomain::new("d", Frame::new(DVec3::ZERO, 1.0).unwrap());
         let mut set = LevelSet::of_solid("ball", &domain, &ball, Extent::NARROW).unwrap();
@@ -44,10 +44,10 @@ fn main() {
             }
         }).unwrap();
         let mut best = f64::MAX;
-        for n in 0..if radius > 100.0 { 6 } else { 1 } {
+        for n in 0..if radius > 30.0 { 40 } else { 1 } {
             let start = cpu();
             set.redistance().unwrap();
-            if n > 0 || radius < 100.0 { best = best.min(cpu() - start); }
+            if n > 0 || radius < 30.0 { best = best.min(cpu() - start); }
         }
         let volume = set.volume();
         let e = Accessor::new("compare", set.domain()).over(volume.topology()).reduce(volume.own(distance), |here, d| {

@@ -5,6 +5,7 @@
 //! in the middle of each voxel, negative inside, and never more than the band's [`width`](LevelSet::width).
 
 mod beyond;
+mod lanes;
 mod near;
 mod of_solid;
 mod redistance;

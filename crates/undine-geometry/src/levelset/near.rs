@@ -11,11 +11,9 @@
 //! quadric fits, the distance is that of the plane through the crossings of the axes (Adalsteinsson & Sethian 1999).
 
 use super::VOXELS;
+use super::lanes::{Lanes, Which};
 use multiversion::multiversion;
 use undine_core::access::Tile;
-
-/// A row of voxels along z.
-pub(super) type Row = [f32; 8];
 
 /// Steps towards the nearest point. Each adds at least a digit where the surface bends by less than a radian per voxel.
 const STEPS: usize = 4;
@@ -26,112 +24,94 @@ const STEPS: usize = 4;
 pub(super) fn measure(tile: &Tile<f32>, voxel: f32, width: f32, to: &mut [f32; VOXELS]) {
     let (rows, _) = to.as_chunks_mut::<8>();
     for (place, to) in rows.iter_mut().enumerate() {
-        let around = Around::new(tile, tile.index((place >> 3) as i32, (place & 7) as i32, 0));
-        *to = measure_row(&around, voxel, width);
+        let at = tile.index((place >> 3) as i32, (place & 7) as i32, 0);
+        let around = Around { values: tile.values(), at, slab: tile.slab(), row: tile.row() };
+        *to = measure_row(&around, voxel, width).0;
     }
 }
 
-/// A row and what lies around it.
+/// A row in a tile.
 struct Around<'a> {
     values: &'a [f32],
     at: usize,
-    /// From a voxel to the next along x, y and z.
-    steps: [usize; 3],
+    slab: usize,
+    row: usize,
 }
 
-impl<'a> Around<'a> {
-    #[inline(always)]
-    fn new(tile: &'a Tile<f32>, at: usize) -> Self {
-        Self { values: tile.values(), at, steps: [tile.slab(), tile.row(), 1] }
-    }
-
+impl Around<'_> {
     /// The row at an offset of −1, 0 or 1 along each axis.
     #[inline(always)]
-    fn row(&self, x: isize, y: isize, z: isize) -> Row {
-        let [sx, sy, sz] = self.steps.map(|step| step as isize);
-        let start = (self.at as isize + x * sx + y * sy + z * sz) as usize;
-        *self.values[start..].first_chunk().expect("the row is in the tile")
+    fn row(&self, x: isize, y: isize, z: isize) -> Lanes {
+        let step = x * self.slab as isize + y * self.row as isize + z;
+        Lanes::load(self.values, self.at.wrapping_add_signed(step))
+    }
+
+    /// Four times the mixed derivative, from the rows at the corners.
+    #[inline(always)]
+    fn twist(&self, corner: impl Fn(isize, isize) -> [isize; 3]) -> Lanes {
+        let at = |a: isize, b: isize| {
+            let [x, y, z] = corner(a, b);
+            self.row(x, y, z)
+        };
+        (at(1, 1) - at(1, -1)) - (at(-1, 1) - at(-1, -1))
     }
 }
 
 #[inline(always)]
-fn measure_row(around: &Around<'_>, voxel: f32, width: f32) -> Row {
-    let own = around.row(0, 0, 0);
+fn measure_row(around: &Around<'_>, voxel: f32, width: f32) -> Lanes {
+    let zero = Lanes::splat(0.0);
+    let f = around.row(0, 0, 0);
+    let inside = f.below(zero);
     let sides = [
         [around.row(-1, 0, 0), around.row(1, 0, 0)],
         [around.row(0, -1, 0), around.row(0, 1, 0)],
         [around.row(0, 0, -1), around.row(0, 0, 1)],
     ];
-    let mut crosses = [0_u32; 8];
-    for side in sides.as_flattened() {
-        for z in 0..8 {
-            crosses[z] |= u32::from((side[z] < 0.0) != (own[z] < 0.0));
-        }
-    }
-    let far = own.map(|own| if own < 0.0 { -width } else { width });
-    if crosses.iter().fold(0, |any, cross| any | cross) == 0 {
+    let crosses = sides.map(|side| side.map(|side| side.below(zero).differs(inside)));
+    let [[a, b], [c, d], [e, g]] = crosses;
+    let next_to_surface = (a | b) | (c | d) | (e | g);
+    let far = inside.pick(Lanes::splat(-width), Lanes::splat(width));
+    if !next_to_surface.any() {
         return far;
     }
-    let corners = |a: Row, b: Row, c: Row, d: Row| -> Row {
-        std::array::from_fn(|z| 0.25 * ((a[z] - b[z]) - (c[z] - d[z])))
-    };
-    let xy = corners(
-        around.row(1, 1, 0),
-        around.row(1, -1, 0),
-        around.row(-1, 1, 0),
-        around.row(-1, -1, 0),
-    );
-    let xz = corners(
-        around.row(1, 0, 1),
-        around.row(1, 0, -1),
-        around.row(-1, 0, 1),
-        around.row(-1, 0, -1),
-    );
-    let yz = corners(
-        around.row(0, 1, 1),
-        around.row(0, 1, -1),
-        around.row(0, -1, 1),
-        around.row(0, -1, -1),
-    );
-    let [x, y, z] = &sides;
-    let mut found = [0.0; 8];
-    for n in 0..8 {
-        let f = own[n];
-        let slope = |side: &[Row; 2]| 0.5 * (side[1][n] - side[0][n]);
-        let bend = |side: &[Row; 2]| (side[1][n] - f) + (side[0][n] - f);
-        let quadric = Quadric {
-            f,
-            g: [slope(x), slope(y), slope(z)],
-            h: [bend(x), bend(y), bend(z), xy[n], xz[n], yz[n]],
-        };
-        let plane = plane_through_crossings(f, sides.map(|side| [side[0][n], side[1][n]]));
-        let near = quadric.nearest();
-        // A comparison with NaN is false, so that what is no number is refused too.
-        let fits = near >= 0.3 * plane && near <= 1.3 * plane;
-        let distance = voxel * if fits { near } else { plane };
-        // Never zero: the sign alone says on which side a voxel lies.
-        let distance = distance.max(f32::MIN_POSITIVE).min(width);
-        let signed = if f < 0.0 { -distance } else { distance };
-        found[n] = if crosses[n] != 0 { signed } else { far[n] };
-    }
-    found
+
+    let slope = sides.map(|[low, high]| 0.5 * (high - low));
+    let bend = sides.map(|[low, high]| (high - f) + (low - f));
+    let twist = [
+        0.25 * around.twist(|a, b| [a, b, 0]),
+        0.25 * around.twist(|a, b| [a, 0, b]),
+        0.25 * around.twist(|a, b| [0, a, b]),
+    ];
+    let near = Quadric { f, slope, bend, twist }.nearest();
+    let plane = plane_through_crossings(f, sides, crosses);
+    // A comparison with NaN is false, so that what is no number is refused too.
+    let fits = (0.3 * plane).at_most(near) & near.at_most(1.3 * plane);
+    let distance = voxel * fits.pick(near, plane);
+    // Never zero: the sign alone says on which side a voxel lies.
+    let distance = distance.max(Lanes::splat(f32::MIN_POSITIVE)).min(Lanes::splat(width));
+    next_to_surface.pick(distance.times_sign_of(far), far)
 }
 
-/// φ around a voxel, lengths in voxels.
+/// φ around voxels, lengths in voxels.
 struct Quadric {
-    f: f32,
-    g: [f32; 3],
-    /// xx, yy, zz, xy, xz, yz.
-    h: [f32; 6],
+    f: Lanes,
+    /// The gradient.
+    slope: [Lanes; 3],
+    /// Derivatives by xx, yy, zz.
+    bend: [Lanes; 3],
+    /// Derivatives by xy, xz, yz.
+    twist: [Lanes; 3],
 }
 
 impl Quadric {
     /// How far its zero set is from the voxel.
     #[inline(always)]
-    fn nearest(&self) -> f32 {
-        let ([gx, gy, gz], [xx, yy, zz, xy, xz, yz]) = (self.g, self.h);
-        let [mut x, mut y, mut z] = [0.0_f32; 3];
-        for _ in 0..STEPS {
+    fn nearest(&self) -> Lanes {
+        let ([gx, gy, gz], [xx, yy, zz], [xy, xz, yz]) = (self.slope, self.bend, self.twist);
+        // The first step, from s = 0.
+        let k = Lanes::splat(0.0) - self.f / (gx * gx + gy * gy + gz * gz);
+        let [mut x, mut y, mut z] = [k * gx, k * gy, k * gz];
+        for _ in 1..STEPS {
             let bx = xx * x + xy * y + xz * z;
             let by = xy * x + yy * y + yz * z;
             let bz = xz * x + yz * y + zz * z;
@@ -148,12 +128,16 @@ impl Quadric {
 /// The distance to the plane through the points where the axes cross the surface, in voxels: 1/d² = Σ 1/θ² over the
 /// nearest crossing θ of each axis.
 #[inline(always)]
-fn plane_through_crossings(f: f32, sides: [[f32; 2]; 3]) -> f32 {
-    let mut sum = 0.0;
-    for [low, high] in sides {
-        let inverse = |other: f32| if (other < 0.0) != (f < 0.0) { (f - other) / f } else { 0.0 };
-        let nearest = inverse(low).abs().max(inverse(high).abs());
-        sum += nearest * nearest;
+fn plane_through_crossings(f: Lanes, sides: [[Lanes; 2]; 3], crosses: [[Which; 2]; 3]) -> Lanes {
+    let zero = Lanes::splat(0.0);
+    let mut sum = zero;
+    for axis in 0..3 {
+        let inverse = |side: usize| {
+            let steepness = (f - sides[axis][side]).abs();
+            crosses[axis][side].pick(steepness, zero)
+        };
+        let nearest = inverse(0).max(inverse(1));
+        sum = sum + nearest * nearest;
     }
-    1.0 / sum.sqrt()
+    f.abs() / sum.sqrt()
 }

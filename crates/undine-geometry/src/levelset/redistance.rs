@@ -7,7 +7,8 @@
 //! a single bit. A front advances by at least 1/√3 of a voxel per pass, whatever way it faces; in a band a few voxels
 //! wide that is the same few passes that sweeping needs, without its order.
 
-use super::near::{self, Row};
+use super::lanes::Lanes;
+use super::near;
 use super::{Beyond, LevelSet, VOXELS};
 use crate::error::{GeometryError, Result, positive};
 use multiversion::multiversion;
@@ -64,10 +65,13 @@ pub fn redistance(
     let ends = Ends { inside: [-width; VOXELS], outside: [width; VOXELS] };
     for pass in 0..passes(voxels) {
         // A voxel so near to the surface has seen all that it depends on.
-        let settled = 0.5 * pass as f32 * voxel;
+        let settled = pass as f32 * voxel / 3.0_f32.sqrt();
         let accessor = Accessor::new("march outwards", domain).over(volume.topology());
-        accessor.run((volume.around(distance, 2), volume.write(next)), |here, (around, to)| {
-            march(&ends.around(here, &around, beyond), voxel, width, settled, chunk_mut(to));
+        let access = (volume.around(distance, 2), volume.write(next));
+        let scratch = || Box::new([[0.0; 16]; 64]);
+        accessor.run_with(access, scratch, |padded, here, (around, to)| {
+            let around = ends.around(here, &around, beyond);
+            march(&around, padded, Limits { voxel, width, settled }, chunk_mut(to));
         })?;
         volume.swap(distance, next)?;
     }
@@ -81,11 +85,9 @@ impl LevelSet {
     /// Makes the distances those to the surface again, which stays where it is: after something has changed them by
     /// other amounts. The Buckets stay; see [`Self::rebuild`]. Collective.
     pub fn redistance(&mut self) -> Result<()> {
-        self.find_beyond()?;
         let channels = DistanceChannels { distance: self.distance, next: self.next };
         let width = f64::from(self.width);
-        redistance(&self.domain, &mut self.volume, channels, width, &self.beyond)?;
-        self.find_beyond()
+        redistance(&self.domain, &mut self.volume, channels, width, &self.beyond)
     }
 }
 
@@ -113,6 +115,9 @@ struct Ends {
     inside: [f32; VOXELS],
     outside: [f32; VOXELS],
 }
+
+/// A row of voxels along z.
+type Row = [f32; 8];
 
 /// The voxels of a Bucket and of those across its faces.
 struct Cross<'a> {
@@ -168,61 +173,65 @@ impl Cross<'_> {
         &from[within[0]][within[1]]
     }
 
-    /// The row at x and y with the two voxels before and behind it.
+    /// Writes the rows with the two voxels before and behind each, so that a row shifted along z is a row in memory.
     #[inline(always)]
-    fn padded(&self, x: usize, y: usize) -> [f32; 12] {
-        let (own, [below, above]) = (&self.own[x][y], self.sides[2]);
-        let (below, above) = (&below[x][y], &above[x][y]);
-        std::array::from_fn(|z| match z {
-            0 | 1 => below[z + 6],
-            2..10 => own[z - 2],
-            _ => above[z - 10],
-        })
+    fn pad(&self, padded: &mut Padded) {
+        let [below, above] = self.sides[2];
+        for x in 0..8 {
+            for y in 0..8 {
+                let padded = &mut padded[x * 8 + y];
+                padded[..2].copy_from_slice(&below[x][y][6..]);
+                padded[2..10].copy_from_slice(&self.own[x][y]);
+                padded[10..12].copy_from_slice(&above[x][y][..2]);
+            }
+        }
     }
+}
+
+/// The rows of a Bucket, each two voxels longer on either side.
+type Padded = [[f32; 16]; 64];
+
+/// Lengths that a pass goes by [m].
+#[derive(Clone, Copy)]
+struct Limits {
+    voxel: f32,
+    width: f32,
+    /// A voxel nearer to the surface keeps its distance.
+    settled: f32,
 }
 
 /// Gives every voxel the distance that follows from its neighbours, but for those next to the surface and those nearer
 /// than `settled`, which stay.
 #[multiversion(targets("x86_64+avx2"))]
-fn march(around: &Cross<'_>, voxel: f32, width: f32, settled: f32, to: &mut [f32; VOXELS]) {
+fn march(around: &Cross<'_>, padded: &mut Padded, limits: Limits, to: &mut [f32; VOXELS]) {
+    around.pad(padded);
     let (rows, _) = to.as_chunks_mut::<8>();
+    let Limits { voxel, width, settled } = limits;
+    let [voxel, width, settled] = [voxel, width, settled].map(Lanes::splat);
     for (place, to) in rows.iter_mut().enumerate() {
         let (x, y) = (place >> 3, place & 7);
-        let own = around.own[x][y];
-        let nearest = |row: &Row| row.iter().fold(f32::INFINITY, |near, v| near.min(v.abs()));
-        let farthest = own.iter().fold(0.0_f32, |far, v| far.max(v.abs()));
-        *to = own;
-        if farthest < settled {
+        let own = Lanes(around.own[x][y]);
+        *to = own.0;
+        if !settled.at_most(own.abs()).any() {
             continue;
         }
-        let one = [
-            [around.row(x, y, 0, -1), around.row(x, y, 0, 1)],
-            [around.row(x, y, 1, -1), around.row(x, y, 1, 1)],
-        ];
-        let padded = around.padded(x, y);
-        let beside = one.as_flattened().iter().map(|row| nearest(row));
-        let ends = padded[1].abs().min(padded[10].abs()).min(nearest(&own));
-        if beside.fold(ends, f32::min) >= width {
+        let padded = &padded[place];
+        let [a, b] = [Lanes(*around.row(x, y, 0, -1)), Lanes(*around.row(x, y, 0, 1))];
+        let [c, d] = [Lanes(*around.row(x, y, 1, -1)), Lanes(*around.row(x, y, 1, 1))];
+        let [e, f] = [Lanes::load(padded, 1), Lanes::load(padded, 3)];
+        // Voxels with none of the band around them stay, whatever they hold.
+        let nearest = (a.abs().min(b.abs())).min(c.abs().min(d.abs())).min(e.abs().min(f.abs()));
+        if !nearest.below(width).any() {
             continue;
         }
-        let two = [
-            [around.row(x, y, 0, -2), around.row(x, y, 0, 2)],
-            [around.row(x, y, 1, -2), around.row(x, y, 1, 2)],
-        ];
-        for z in 0..8 {
-            let sign = if own[z] < 0.0 { -1.0 } else { 1.0 };
-            let along = |axis: usize| {
-                let [[a, b], [c, d]] = [one[axis], two[axis]];
-                upwind(sign * a[z], sign * b[z], sign * c[z], sign * d[z])
-            };
-            let [below, above] = [sign * padded[z + 1], sign * padded[z + 3]];
-            let along_z = upwind(below, above, sign * padded[z], sign * padded[z + 4]);
-            let sides = [along(0), along(1), along_z];
-            let distance = eikonal(&sides, voxel).min(width);
-            let lowest = sides[0].first.min(sides[1].first).min(sides[2].first);
-            let stays = lowest < 0.0 || sign * own[z] < settled;
-            to[z] = if stays { own[z] } else { sign * distance };
-        }
+        let along_x = upwind(own, a, b, around.row(x, y, 0, -2), around.row(x, y, 0, 2));
+        let along_y = upwind(own, c, d, around.row(x, y, 1, -2), around.row(x, y, 1, 2));
+        let [low, high] = [Lanes::load(padded, 0), Lanes::load(padded, 4)];
+        let along_z = upwind(own, e, f, &low.0, &high.0);
+        let distance = eikonal(&[along_x, along_y, along_z], voxel).min(width);
+        let lowest = along_x.first.min(along_y.first).min(along_z.first);
+        let stays = lowest.below(Lanes::splat(0.0)) | own.abs().below(settled);
+        *to = stays.pick(own, distance.times_sign_of(own)).0;
     }
 }
 
@@ -230,60 +239,64 @@ fn march(around: &Cross<'_>, voxel: f32, width: f32, settled: f32, to: &mut [f32
 #[derive(Clone, Copy)]
 struct Upwind {
     /// The nearer of the two neighbours.
-    first: f32,
+    first: Lanes,
     /// w and t of the term w (u − t)² that the axis adds: (u − u₁)², or ¼ (3u − 4u₁ + u₂)² where u₂ is upwind of u₁.
-    weight: f32,
-    target: f32,
+    weight: Lanes,
+    target: Lanes,
 }
 
+/// What the neighbours on either side, and those behind them, are to voxels on the side of `own`.
 #[inline(always)]
-fn upwind(low: f32, high: f32, low_two: f32, high_two: f32) -> Upwind {
-    let (first, second) = if low <= high { (low, low_two) } else { (high, high_two) };
-    let two = second <= first;
+fn upwind(own: Lanes, low: Lanes, high: Lanes, low_two: &Row, high_two: &Row) -> Upwind {
+    let [low, high] = [low.times_sign_of(own), high.times_sign_of(own)];
+    let [low_two, high_two] = [Lanes(*low_two), Lanes(*high_two)];
+    let second = low.at_most(high).pick(low_two, high_two).times_sign_of(own);
+    let first = low.min(high);
+    let two = second.at_most(first);
     Upwind {
         first,
-        weight: if two { 2.25 } else { 1.0 },
-        target: if two { (4.0 * first - second) * (1.0 / 3.0) } else { first },
+        weight: two.pick(Lanes::splat(2.25), Lanes::splat(1.0)),
+        target: two.pick((1.0 / 3.0) * (4.0 * first - second), first),
     }
 }
 
 /// The u that solves Σ w (u − t)² = h² over the axes whose upwind neighbour is nearer than u.
 #[inline(always)]
-fn eikonal(sides: &[Upwind; 3], h: f32) -> f32 {
-    // Of first order: with the nearest neighbour alone, then with two, then with all three.
+fn eikonal(sides: &[Upwind; 3], h: Lanes) -> Lanes {
+    // Relative to the nearest neighbour, so that nothing large cancels.
+    let zero = Lanes::splat(0.0);
     let [p, q, r] = [sides[0].first, sides[1].first, sides[2].first];
     let (low, high) = (p.min(q), p.max(q));
     let a = low.min(r);
-    let b = high.min(low.max(r));
-    let c = high.max(r);
-    let one = a + h;
-    let (d, hh) = (b - a, h * h);
-    let two = 0.5 * ((a + b) + (2.0 * hh - d * d).max(0.0).sqrt());
-    // Relative to a, so that nothing large cancels.
-    let e = c - a;
-    let sum = d + e;
-    let three = a + (sum + (sum * sum - 3.0 * (d * d + e * e - hh)).max(0.0).sqrt()) * (1.0 / 3.0);
-    let first_order = if one <= b {
-        one
-    } else if two <= c {
-        two
-    } else {
-        three
-    };
+    let b = high.min(low.max(r)) - a;
+    let c = high.max(r) - a;
+    // By differences of first order, u is beyond b if the nearest alone would put it there, and beyond c if those two
+    // would: if at u = c the sum falls short of h².
+    let hh = h * h;
+    let two = b.below(h);
+    let three = (c * c + (c - b) * (c - b)).below(hh);
+    let farthest = three.pick(c, two.pick(b, zero));
 
-    // Of second order, over the same axes.
-    let [mut weights, mut linear, mut square, mut latest] = [0.0_f32, 0.0, -hh, a];
+    let [mut weights, mut linear, mut square] = [zero, zero, zero - hh];
     for side in sides {
-        let used = side.first < first_order;
-        let weight = if used { side.weight } else { 0.0 };
-        let target = side.target - a;
-        weights += weight;
-        linear += weight * target;
-        square += weight * target * target;
-        latest = latest.max(if used { side.first } else { a });
+        let used = (side.first - a).at_most(farthest);
+        let (weight, target) = (used.pick(side.weight, zero), side.target - a);
+        weights = weights + weight;
+        linear = linear + weight * target;
+        square = square + weight * target * target;
     }
     let root = (linear * linear - weights * square).sqrt();
-    let second_order = a + (linear + root) / weights;
+    let second_order = (linear + root) / weights;
     // Without a root there is no such u; and no u is nearer than what it follows from.
-    if second_order >= latest { second_order } else { first_order }
+    let found = farthest.at_most(second_order);
+    if !(!found).any() {
+        return a + second_order;
+    }
+    let [one, third] = [1.0, 1.0 / 3.0].map(Lanes::splat);
+    let count = three.pick(third, two.pick(Lanes::splat(0.5), one));
+    let b = two.pick(b, zero);
+    let c = three.pick(c, zero);
+    let sum = b + c;
+    let root = (sum * sum - (b * b + c * c - hh) / count).max(zero).sqrt();
+    a + found.pick(second_order, count * (sum + root))
 }
