@@ -4,17 +4,24 @@
 //! surface. Of the Buckets that it has not, it knows which lie inside ([`Beyond`]). Distances are in metres, `f32`,
 //! in the middle of each voxel, negative inside, and never more than the band's [`width`](LevelSet::width).
 
+mod advect;
+mod band;
 mod beyond;
 mod lanes;
+mod measure;
 mod near;
 mod of_solid;
 mod redistance;
 mod sample;
+mod trace;
 
+pub use advect::{Advected, Advection};
 pub use beyond::Beyond;
+pub use measure::Size;
 pub use of_solid::Extent;
 pub use redistance::{DistanceChannels, redistance};
 pub use sample::DistanceSampler;
+pub use trace::Carrier;
 
 use crate::error::{Result, positive};
 use std::sync::Arc;
