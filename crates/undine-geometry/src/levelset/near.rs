@@ -7,16 +7,19 @@
 //!
 //! s ← ((s·∇q − q) / |∇q|²) ∇q, with q = φ + g·s + ½ s·Hs and ∇q = g + Hs.
 //!
-//! The model is wrong by φ‴/6, so that distances are of third order where the surface is smooth. At corners, where no
-//! quadric fits, the distance is that of the plane through the crossings of the axes (Adalsteinsson & Sethian 1999).
+//! The model is wrong by φ‴/6, so that distances are of third order where the surface is smooth. At corners and in
+//! thin sheets, where no quadric fits, φ is taken to be linear on the nearer side.
 
 use super::VOXELS;
-use super::lanes::{Lanes, Which};
+use super::lanes::Lanes;
 use multiversion::multiversion;
 use undine_core::access::Tile;
 
 /// Steps towards the nearest point. Each adds at least a digit where the surface bends by less than a radian per voxel.
 const STEPS: usize = 4;
+
+/// The quadric counts where it differs from a plane by no more than this part of the distance.
+const TOLERANCE: f32 = 0.15;
 
 /// Distances of a Bucket: next to the surface those to it, farther away ± `width`. The tile is padded by one voxel.
 /// Inside is what is below zero.
@@ -83,9 +86,9 @@ fn measure_row(around: &Around<'_>, voxel: f32, width: f32) -> Lanes {
         0.25 * around.twist(|a, b| [0, a, b]),
     ];
     let near = Quadric { f, slope, bend, twist }.nearest();
-    let plane = plane_through_crossings(f, sides, crosses);
+    let plane = plane_upwind(f, sides, far);
     // A comparison with NaN is false, so that what is no number is refused too.
-    let fits = (0.3 * plane).at_most(near) & near.at_most(1.3 * plane);
+    let fits = (near - plane).abs().at_most(TOLERANCE * plane);
     let distance = voxel * fits.pick(near, plane);
     // Never zero: the sign alone says on which side a voxel lies.
     let distance = distance.max(Lanes::splat(f32::MIN_POSITIVE)).min(Lanes::splat(width));
@@ -125,19 +128,16 @@ impl Quadric {
     }
 }
 
-/// The distance to the plane through the points where the axes cross the surface, in voxels: 1/d² = Σ 1/θ² over the
-/// nearest crossing θ of each axis.
+/// The distance to the surface if φ were linear on the side of each axis where it falls most steeply towards the surface:
+/// right for a plane, and for a corner or a sheet, of which it sees the nearer side. Lengths in voxels.
 #[inline(always)]
-fn plane_through_crossings(f: Lanes, sides: [[Lanes; 2]; 3], crosses: [[Which; 2]; 3]) -> Lanes {
+fn plane_upwind(f: Lanes, sides: [[Lanes; 2]; 3], sign: Lanes) -> Lanes {
     let zero = Lanes::splat(0.0);
     let mut sum = zero;
-    for axis in 0..3 {
-        let inverse = |side: usize| {
-            let steepness = (f - sides[axis][side]).abs();
-            crosses[axis][side].pick(steepness, zero)
-        };
-        let nearest = inverse(0).max(inverse(1));
-        sum = sum + nearest * nearest;
+    for [low, high] in sides {
+        let fall = |side: Lanes| (f - side).times_sign_of(sign);
+        let steepest = fall(low).max(fall(high)).max(zero);
+        sum = sum + steepest * steepest;
     }
     f.abs() / sum.sqrt()
 }
