@@ -7,6 +7,7 @@
 mod advect;
 mod band;
 mod beyond;
+mod extrapolate;
 mod lanes;
 mod measure;
 mod near;
@@ -17,6 +18,7 @@ mod trace;
 
 pub use advect::{Advected, Advection};
 pub use beyond::Beyond;
+pub use extrapolate::{Extrapolation, Order, Side, Surface, extrapolate, extrapolate_mac};
 pub use measure::Size;
 pub use of_solid::Extent;
 pub use redistance::{DistanceChannels, redistance};
