@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use undine_core::Accessor;
 use undine_core::access::{Pad, Tile};
 use undine_core::domain::VOXELS_PER_BUCKET;
-use undine_core::glam::DVec3;
+use undine_core::glam::{DVec3, IVec3};
 use undine_core::volume::{Resolution, VoxelShape};
 
 /// How a surface is carried.
@@ -241,24 +241,29 @@ impl LevelSet {
 
     /// Moves the surface by the same distance everywhere until it holds a volume [m³]; returns how far outwards [m].
     fn regain(&mut self, volume: f64) -> Result<f64> {
+        self.cover_band(|_| Travel { low: IVec3::NEG_ONE, high: IVec3::ONE })?;
         let mut moved = 0.0;
         for _ in 0..4 {
             let size = self.size()?;
             if size.area <= 0.0 {
                 break;
             }
-            let limit = 0.5 * self.voxel_size();
-            let outwards = ((volume - size.volume) / size.area).clamp(-limit, limit);
-            let width = self.width;
+            // The band is no wider than it was.
+            let limit = self.voxel_size();
+            let outwards =
+                (moved + (volume - size.volume) / size.area).clamp(-limit, limit) - moved;
+            let (width, change) = (self.width, outwards as f32);
             self.update("regain the volume", 0, |_, tile, to| {
-                for (to, from) in to.iter_mut().zip(tile.values().chunks(tile.row()).flat_map(|row| &row[..8])) {
-                    let moved = from - outwards as f32;
-                    *to = if from.abs() < width { moved.clamp(-width, width) } else { *from };
+                let rows = tile.values().chunks(tile.row());
+                for (to, from) in to.iter_mut().zip(rows.flat_map(|row| &row[..VOXELS_PER_BUCKET]))
+                {
+                    let moved = (from - change).clamp(-width, width);
+                    *to = if from.abs() < width { moved } else { *from };
                 }
             })?;
             moved += outwards;
-            self.rebuild()?;
         }
+        self.trim()?;
         Ok(moved)
     }
 

@@ -68,8 +68,7 @@ impl LevelSet {
 /// The Buckets from one to another, both included.
 fn buckets_between(first: IVec3, last: IVec3) -> impl Iterator<Item = Bucket> {
     (first.x..=last.x).flat_map(move |x| {
-        (first.y..=last.y)
-            .flat_map(move |y| (first.z..=last.z).map(move |z| Bucket::new(x, y, z)))
+        (first.y..=last.y).flat_map(move |y| (first.z..=last.z).map(move |z| Bucket::new(x, y, z)))
     })
 }
 

@@ -231,13 +231,9 @@ impl Sweep<'_> {
         value: impl Fn(&Place<'_>, &Values<'_, T>, f32) -> T + Sync,
     ) -> Result<()> {
         let voxel = self.domain.frame().voxel_size(0) as f32;
-        let accessor =
-            Accessor::new("see what is known", self.domain).over(volume.topology());
-        let access = (
-            volume.around(self.surface.distance, 2),
-            volume.around(from, 1),
-            volume.write(to),
-        );
+        let accessor = Accessor::new("see what is known", self.domain).over(volume.topology());
+        let access =
+            (volume.around(self.surface.distance, 2), volume.around(from, 1), volume.write(to));
         accessor.run_with(
             access,
             || self.places(),

@@ -124,10 +124,7 @@ fn size_of_tetrahedron(corners: [(usize, f64); 4], count: usize) -> Size {
         }
         3 => {
             let [p, q, r] = [0, 1, 2].map(|n| 1.0 - share(n, 3));
-            Size {
-                area: triangle(point(0, 3), point(1, 3), point(2, 3)),
-                volume: 1.0 - p * q * r,
-            }
+            Size { area: triangle(point(0, 3), point(1, 3), point(2, 3)), volume: 1.0 - p * q * r }
         }
         _ => Size { area: 0.0, volume: 1.0 },
     }
@@ -166,7 +163,7 @@ mod tests {
         for normal in [DVec3::new(0.3, -0.2, 0.9), DVec3::new(-1.0, 2.0, 0.5), DVec3::Y] {
             let level = |at: DVec3| (at - 0.45).dot(normal);
             let size = size_of_cube(&std::array::from_fn(|n| level(place(n))));
-            let steps = 64;
+            let steps = 64_i32;
             let inside = (0..steps * steps * steps).filter(|n| {
                 let cell = DVec3::new(
                     f64::from(n / (steps * steps)),

@@ -133,11 +133,13 @@ impl Quadric {
 #[inline(always)]
 fn plane_upwind(f: Lanes, sides: [[Lanes; 2]; 3], sign: Lanes) -> Lanes {
     let zero = Lanes::splat(0.0);
+    // Relative to φ here, so that squares are numbers however large or small φ is.
+    let relative = Lanes::splat(1.0) / f.times_sign_of(sign);
     let mut sum = zero;
     for [low, high] in sides {
-        let fall = |side: Lanes| (f - side).times_sign_of(sign);
+        let fall = |side: Lanes| (f - side).times_sign_of(sign) * relative;
         let steepest = fall(low).max(fall(high)).max(zero);
         sum = sum + steepest * steepest;
     }
-    f.abs() / sum.sqrt()
+    Lanes::splat(1.0) / sum.sqrt()
 }
