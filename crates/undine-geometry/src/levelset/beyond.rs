@@ -21,11 +21,18 @@ pub struct Beyond {
 
 /// Buckets of a column from one z up to, and without, another.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Gap {
+pub(super) struct Gap {
     x: i32,
     y: i32,
     from: i32,
     to: i32,
+}
+
+impl Gap {
+    /// How many Buckets it has.
+    pub fn buckets(&self) -> u64 {
+        (self.to - self.from) as u64
+    }
 }
 
 /// What a Bucket says of those below and above it.
@@ -75,10 +82,33 @@ impl Beyond {
 
     /// Whether a Bucket without voxels lies inside. One with voxels does not, nor one of a coarser level.
     pub fn is_inside(&self, bucket: Bucket) -> bool {
+        self.gap_of(bucket).is_some()
+    }
+
+    /// The number of the inside gap that a Bucket lies in.
+    pub(super) fn gap_of(&self, bucket: Bucket) -> Option<usize> {
         let IVec3 { x, y, z } = bucket.coord;
         let after = self.gaps.partition_point(|gap| (gap.x, gap.y, gap.from) <= (x, y, z));
-        bucket.level == 0
-            && self.gaps[..after].last().is_some_and(|gap| (gap.x, gap.y) == (x, y) && z < gap.to)
+        let holds = |gap: &Gap| bucket.level == 0 && (gap.x, gap.y) == (x, y) && z < gap.to;
+        after.checked_sub(1).filter(|&before| holds(&self.gaps[before]))
+    }
+
+    /// The inside gaps, by x, y and z.
+    pub(super) fn gaps(&self) -> &[Gap] {
+        &self.gaps
+    }
+
+    /// The numbers of the inside gaps that touch one, in the column so many Buckets away.
+    pub(super) fn gaps_beside(&self, gap: &Gap, dx: i32, dy: i32) -> impl Iterator<Item = usize> {
+        let column = (gap.x + dx, gap.y + dy);
+        // Gaps of a column do not touch: by where they end, they are in order too.
+        let start = self.gaps.partition_point(|one| {
+            (one.x, one.y) < column || (one.x, one.y) == column && one.to <= gap.from
+        });
+        let to = gap.to;
+        let touches = move |one: &&Gap| (one.x, one.y) == column && one.from < to;
+        let count = self.gaps[start..].iter().take_while(touches).count();
+        start..start + count
     }
 
     /// The neighbours of a local slot that have no voxels but lie inside, a bit each in the order of
@@ -90,7 +120,7 @@ impl Beyond {
 
     /// How many Buckets without voxels lie inside.
     pub fn inside_count(&self) -> u64 {
-        self.gaps.iter().map(|gap| (gap.to - gap.from) as u64).sum()
+        self.gaps.iter().map(Gap::buckets).sum()
     }
 
     /// The Buckets without voxels that lie inside.

@@ -1,0 +1,431 @@
+//! Connected components: insides that hang together across the faces of voxels, each as a level set of its own.
+//!
+//! Every Bucket numbers the pieces of its own inside; every inside gap without voxels is a piece of its own. Pieces that
+//! touch across Buckets are joined (union–find, the lowest number wins), first on each process, then over all. So
+//! components are numbered by their lowest voxel along the curve, whoever owns it.
+
+use super::{LevelSet, VOXELS};
+use crate::error::{GeometryError, Result};
+use undine_core::domain::{NONE, direction};
+use undine_core::glam::IVec3;
+use undine_core::volume::{Resolution, VoxelShape};
+use undine_core::{Accessor, Bucket, BucketKey, BucketSet, ChannelSpec, DiscreteVolume, Handle};
+
+/// The connected insides of a level set.
+#[derive(Debug)]
+pub struct Components {
+    /// The component of each voxel, from 0; [`OUTSIDE`] for others.
+    labels: DiscreteVolume,
+    label: Handle<u32>,
+    /// By component [m³].
+    volumes: Vec<f64>,
+}
+
+/// What voxels outside hold in place of the number of a component.
+pub const OUTSIDE: u32 = u32::MAX;
+
+/// The six neighbours across faces, by axis.
+const FACES: [IVec3; 6] = [IVec3::NEG_X, IVec3::X, IVec3::NEG_Y, IVec3::Y, IVec3::NEG_Z, IVec3::Z];
+
+impl Components {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.volumes.len()
+    }
+
+    /// The volume of each [m³]: voxels count by how much of them lies below the surface.
+    pub fn volumes(&self) -> &[f64] {
+        &self.volumes
+    }
+
+    /// The channel with the number of each voxel's component, or [`OUTSIDE`], and the volume that it is in. It has the
+    /// Buckets that the level set had.
+    pub fn labels(&self) -> (&DiscreteVolume, Handle<u32>) {
+        (&self.labels, self.label)
+    }
+}
+
+impl LevelSet {
+    /// Finds the connected insides. Collective.
+    pub fn components(&self) -> Result<Components> {
+        let topology = self.topology();
+        let mut labels = DiscreteVolume::on("components", &self.domain, topology.clone());
+        let spec = ChannelSpec::new("component", OUTSIDE);
+        let label = labels.add_channel(&spec, VoxelShape::CELLS)?;
+
+        // Number the pieces of each Bucket, then all of them along the curve.
+        let accessor = Accessor::new("find pieces", &self.domain).over(topology);
+        let access = (self.volume.own(self.distance), labels.write(label));
+        let counts = accessor.map(access, |_, (distance, to)| pieces(distance, to))?;
+        let mine: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+        let shares = self.domain.processes().all_gather_values(&[mine])?.concat();
+        let rank = self.domain.processes().rank();
+        let before: u64 = shares[..rank].iter().sum();
+        let all: u64 = shares.iter().sum();
+        let gaps = self.beyond.gaps();
+        if all + gaps.len() as u64 >= u64::from(OUTSIDE) {
+            return Err(GeometryError::BadParameter {
+                what: "the number of pieces of a level set",
+                found: all as f64,
+                wanted: "less than 2³²",
+            });
+        }
+        let starts: Vec<u32> = counts
+            .iter()
+            .scan(before as u32, |next, count| {
+                let start = *next;
+                *next += count;
+                Some(start)
+            })
+            .collect();
+        let accessor = Accessor::new("number pieces", &self.domain).over(topology);
+        accessor.run(labels.write(label), |here, pieces| {
+            let start = starts[here.slot as usize];
+            for piece in pieces.iter_mut().filter(|piece| **piece != OUTSIDE) {
+                *piece += start;
+            }
+        })?;
+
+        // Join what touches. Gaps come behind all pieces.
+        let accessor = Accessor::new("join pieces", &self.domain).over(topology);
+        let touching = accessor.map(labels.around(label, 1), |here, around| {
+            let mut pairs = Vec::new();
+            across_faces(&around, |a, b| pairs.push([a, b]));
+            self.beside_gaps(here.slot, here.bucket, around.chunk(), all as u32, &mut pairs);
+            pairs.sort_unstable();
+            pairs.dedup();
+            pairs
+        })?;
+        let mut joined = Joined::new(all as usize + gaps.len());
+        touching.iter().flatten().for_each(|&[a, b]| joined.join(a, b));
+        let gathered = self.domain.processes().all_gather_values(&joined.links())?;
+        gathered.iter().flatten().for_each(|&[a, b]| joined.join(a, b));
+        self.touching_gaps(|a, b| joined.join(all as u32 + a, all as u32 + b));
+        let numbers = joined.number();
+
+        let accessor = Accessor::new("number components", &self.domain).over(topology);
+        accessor.run(labels.write(label), |_, labels| {
+            for label in labels.iter_mut().filter(|label| **label != OUTSIDE) {
+                *label = numbers[*label as usize];
+            }
+        })?;
+        let mut found = Components { labels, label, volumes: Vec::new() };
+        found.volumes = self.volumes_of(&found, &numbers[all as usize..], &numbers)?;
+        Ok(found)
+    }
+
+    /// Each connected inside as a level set of its own, by number. Collective.
+    ///
+    /// Distances stay as they are, bit for bit, where no other component is near; otherwise they are measured anew.
+    pub fn fracture(&self) -> Result<Vec<Self>> {
+        let components = self.components()?;
+        let buckets = self.buckets_by_component(&components)?;
+        let mut parts = Vec::with_capacity(components.count());
+        for (number, buckets) in buckets.iter().enumerate() {
+            parts.push(self.part(&components, buckets, |label| label == number as u32)?);
+        }
+        Ok(parts)
+    }
+
+    /// The same without the components whose volume is less than `volume` [m³], and how many those are. Channels other
+    /// than the distance are left behind. Collective.
+    pub fn without_components_below(&self, volume: f64) -> Result<(Self, usize)> {
+        if !(volume >= 0.0 && volume.is_finite()) {
+            return Err(GeometryError::BadParameter {
+                what: "the volume of the smallest component to keep [m³]",
+                found: volume,
+                wanted: "zero or positive, and finite",
+            });
+        }
+        let components = self.components()?;
+        let kept: Vec<bool> = components.volumes.iter().map(|&found| found >= volume).collect();
+        let gone = kept.iter().filter(|kept| !**kept).count();
+        let part = self.part(&components, self.topology().all(), |label| kept[label as usize])?;
+        Ok((part, gone))
+    }
+
+    /// The level set of the components that are kept, in these Buckets.
+    fn part(
+        &self,
+        components: &Components,
+        buckets: &BucketSet,
+        kept: impl Fn(u32) -> bool + Sync,
+    ) -> Result<Self> {
+        let mut part = Self::empty(self.volume.label(), &self.domain, f64::from(self.width))?;
+        part.cover(buckets)?;
+        let accessor = Accessor::new("take components out", &part.domain).over(part.topology());
+        let access = (
+            self.volume.own(self.distance),
+            components.labels.own(components.label),
+            part.volume.write(part.distance),
+        );
+        // What lies inside of another component lies outside of these; how far is not known.
+        let others = accessor.map(access, |_, (from, labels, to)| {
+            let mut others = false;
+            for ((to, &from), &label) in to.iter_mut().zip(from).zip(labels) {
+                let other = label != OUTSIDE && !kept(label);
+                *to = if other { from.abs() } else { from };
+                others |= other;
+            }
+            others
+        })?;
+        part.find_beyond()?;
+        let near_others = part.gather_dilated(&others)?;
+        if near_others.is_empty() {
+            part.drop_far()?;
+            return Ok(part);
+        }
+        part.renormalise()?;
+        part.restore_far(self, &near_others)?;
+        Ok(part)
+    }
+
+    /// The Buckets that are marked, by local slot, and those that a band reaches from there. Of all processes together.
+    fn gather_dilated(&self, marked: &[bool]) -> Result<BucketSet> {
+        let slots = (0..).zip(marked).filter(|(_, marked)| **marked);
+        let keys: Vec<BucketKey> =
+            slots.map(|(slot, _)| self.topology().bucket(slot).key()).collect();
+        let keys = self.domain.processes().all_gather_values(&keys)?.concat();
+        Ok(BucketSet::from_keys(keys).dilate(self.reach_in_buckets())?)
+    }
+
+    /// How many Buckets away the band may reach.
+    fn reach_in_buckets(&self) -> u32 {
+        (f64::from(self.width) / self.domain.frame().bucket_size(0)).ceil() as u32
+    }
+
+    /// Takes the distances of another level set with the same surface, but for some Buckets.
+    fn restore_far(&mut self, from: &Self, but: &BucketSet) -> Result<()> {
+        let kept = from.topology().all().difference(but);
+        let near = self.around_surface(f64::from(self.width))?.intersection(&kept);
+        self.cover(&near.union(self.topology().all()))?;
+        let accessor = Accessor::new("restore distances", &self.domain).over(self.topology());
+        let access = (from.volume.own(from.distance), self.volume.write(self.distance));
+        accessor.run(access, |here, (from, to)| {
+            if kept.contains(here.bucket) {
+                to.copy_from_slice(from);
+            }
+        })?;
+        self.find_beyond()?;
+        self.trim()
+    }
+
+    /// The Buckets of each component and those around them, as far as its band may reach. Of all processes together.
+    fn buckets_by_component(&self, components: &Components) -> Result<Vec<BucketSet>> {
+        let accessor = Accessor::new("find components", &self.domain).over(self.topology());
+        let access = components.labels.own(components.label);
+        let found = accessor.map(access, |here, labels| {
+            let mut numbers: Vec<u32> =
+                labels.iter().copied().filter(|&label| label != OUTSIDE).collect();
+            numbers.sort_unstable();
+            numbers.dedup();
+            numbers.into_iter().map(|n| (n, here.bucket.key())).collect::<Vec<_>>()
+        })?;
+        let mut keys: Vec<Vec<BucketKey>> = vec![Vec::new(); components.count()];
+        for (number, key) in found.into_iter().flatten() {
+            keys[number as usize].push(key);
+        }
+        // As far as the band reaches, and again as far for others that may be nearer to a voxel of it.
+        let reach = 2 * self.reach_in_buckets();
+        let around = keys.into_iter().map(|keys| {
+            let around = BucketSet::from_keys(keys).dilate(reach);
+            around.map(|around| around.intersection(self.topology().all()))
+        });
+        let around: undine_core::Result<Vec<_>> = around.collect();
+        Ok(self.domain.processes().all_agree(around)?)
+    }
+
+    /// Pairs of a Bucket's pieces and the inside gaps beside it.
+    fn beside_gaps(
+        &self,
+        slot: u32,
+        bucket: Bucket,
+        pieces: &[u32],
+        first_gap: u32,
+        pairs: &mut Vec<[u32; 2]>,
+    ) {
+        let inside = self.beyond.inside_around(slot);
+        for face in FACES {
+            if inside >> direction(face.x, face.y, face.z) & 1 == 0 {
+                continue;
+            }
+            let Some(gap) = self.beyond.gap_of(bucket.offset(face)) else { continue };
+            for place in facing(face) {
+                if pieces[place] != OUTSIDE {
+                    pairs.push([pieces[place], first_gap + gap as u32]);
+                }
+            }
+        }
+    }
+
+    /// Pairs of inside gaps that touch, in neighbouring columns.
+    fn touching_gaps(&self, mut touch: impl FnMut(u32, u32)) {
+        for (number, gap) in self.beyond.gaps().iter().enumerate() {
+            for [dx, dy] in [[1, 0], [0, 1]] {
+                for other in self.beyond.gaps_beside(gap, dx, dy) {
+                    touch(number as u32, other as u32);
+                }
+            }
+        }
+    }
+
+    /// The volume of each component, added up along the curve whatever the number of processes.
+    fn volumes_of(
+        &self,
+        components: &Components,
+        of_gaps: &[u32],
+        numbers: &[u32],
+    ) -> Result<Vec<f64>> {
+        let count = numbers.iter().max().map_or(0, |&most| most as usize + 1);
+        let per_voxel = 1.0 / self.voxel_size() as f32;
+        let accessor = Accessor::new("measure components", &self.domain).over(self.topology());
+        let access =
+            (self.volume.own(self.distance), components.labels.around(components.label, 1));
+        // A voxel just outside belongs to a component that it touches.
+        let found = accessor.map(access, |_, (distance, labels)| {
+            let mut parts: Vec<(u32, f64)> = Vec::new();
+            for (place, distance) in distance.iter().enumerate() {
+                let filled = (0.5 - distance * per_voxel).clamp(0.0, 1.0);
+                let mut label = labels.chunk()[place];
+                if label == OUTSIDE && filled > 0.0 {
+                    label = beside(&labels, place);
+                }
+                if label == OUTSIDE {
+                    continue;
+                }
+                match parts.iter_mut().find(|part| part.0 == label) {
+                    Some(part) => part.1 += f64::from(filled),
+                    None => parts.push((label, f64::from(filled))),
+                }
+            }
+            parts
+        })?;
+        let mine: Vec<[u64; 2]> = found
+            .into_iter()
+            .flatten()
+            .map(|(label, filled)| [u64::from(label), filled.to_bits()])
+            .collect();
+        let mut volumes = vec![0.0; count];
+        for [label, filled] in self.domain.processes().all_gather_values(&mine)?.concat() {
+            volumes[label as usize] += f64::from_bits(filled);
+        }
+        for (gap, &label) in self.beyond.gaps().iter().zip(of_gaps) {
+            volumes[label as usize] += gap.buckets() as f64 * VOXELS as f64;
+        }
+        let voxel = self.voxel_size().powi(3);
+        Ok(volumes.into_iter().map(|voxels| voxels * voxel).collect())
+    }
+}
+
+type Labels<'v> = undine_core::access::VoxelNeighbourhood<'v, u32>;
+
+/// Numbers the connected pieces of a Bucket's inside by their first voxel, and returns how many there are.
+fn pieces(distance: &[f32], to: &mut [u32]) -> u32 {
+    to.fill(OUTSIDE);
+    let mut count = 0;
+    let mut waiting: Vec<usize> = Vec::with_capacity(VOXELS);
+    for first in 0..VOXELS {
+        if distance[first] >= 0.0 || to[first] != OUTSIDE {
+            continue;
+        }
+        to[first] = count;
+        waiting.push(first);
+        while let Some(place) = waiting.pop() {
+            let voxel = IVec3::from_array(Resolution::R8.coords(place).map(|n| n as i32));
+            for face in FACES {
+                let next = voxel + face;
+                if next.min_element() < 0 || next.max_element() > 7 {
+                    continue;
+                }
+                let next = (next.x << 6 | next.y << 3 | next.z) as usize;
+                if distance[next] < 0.0 && to[next] == OUTSIDE {
+                    to[next] = count;
+                    waiting.push(next);
+                }
+            }
+        }
+        count += 1;
+    }
+    count
+}
+
+/// The places of the voxels that face a neighbouring Bucket.
+fn facing(face: IVec3) -> impl Iterator<Item = usize> {
+    let axis = face.abs().to_array().iter().position(|&step| step == 1).unwrap_or(0);
+    let end = if face.element_sum() > 0 { 7 } else { 0 };
+    let steps = [64, 8, 1];
+    let (first, second) = (steps[(axis + 1) % 3], steps[(axis + 2) % 3]);
+    (0..64).map(move |n| end * steps[axis] + (n >> 3) * first + (n & 7) * second)
+}
+
+/// Pairs of pieces that touch across the upper faces of a Bucket. Its lower faces are the upper ones of others.
+fn across_faces(around: &Labels<'_>, mut touch: impl FnMut(u32, u32)) {
+    for face in [IVec3::X, IVec3::Y, IVec3::Z] {
+        if !around.exists(face.x, face.y, face.z) {
+            continue;
+        }
+        let (own, other) = (around.chunk(), around.neighbour(face.x, face.y, face.z));
+        for (a, b) in facing(face).zip(facing(-face)) {
+            if own[a] != OUTSIDE && other[b] != OUTSIDE {
+                touch(own[a], other[b]);
+            }
+        }
+    }
+}
+
+/// The lowest component among the 26 voxels around one.
+fn beside(labels: &Labels<'_>, place: usize) -> u32 {
+    let [x, y, z] = Resolution::R8.coords(place).map(|n| n as i32);
+    let around = super::surface::box_of(IVec3::splat(-1), IVec3::ONE);
+    around.map(|step| labels.at(x + step.x, y + step.y, z + step.z)).min().unwrap_or(OUTSIDE)
+}
+
+/// Which pieces hang together: each points to a lower one, or to itself.
+struct Joined {
+    lower: Vec<u32>,
+}
+
+impl Joined {
+    fn new(count: usize) -> Self {
+        Self { lower: (0..count as u32).collect() }
+    }
+
+    /// The lowest piece that hangs together with this one. Halves the way there for the next time.
+    fn lowest(&mut self, mut piece: u32) -> u32 {
+        while self.lower[piece as usize] != piece {
+            let next = self.lower[piece as usize];
+            self.lower[piece as usize] = self.lower[next as usize];
+            piece = next;
+        }
+        piece
+    }
+
+    fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.lowest(a), self.lowest(b));
+        self.lower[a.max(b) as usize] = a.min(b);
+    }
+
+    /// Pairs that say all that is joined.
+    fn links(&mut self) -> Vec<[u32; 2]> {
+        (0..self.lower.len() as u32)
+            .map(|piece| [piece, self.lowest(piece)])
+            .filter(|[piece, lowest]| piece != lowest)
+            .collect()
+    }
+
+    /// The number of each piece's component, counted in the order of their lowest pieces.
+    fn number(&mut self) -> Vec<u32> {
+        let mut numbers = vec![NONE; self.lower.len()];
+        let mut count = 0;
+        for piece in 0..self.lower.len() as u32 {
+            let lowest = self.lowest(piece);
+            if lowest == piece {
+                numbers[piece as usize] = count;
+                count += 1;
+            } else {
+                numbers[piece as usize] = numbers[lowest as usize];
+            }
+        }
+        numbers
+    }
+}
