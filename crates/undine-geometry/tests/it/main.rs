@@ -19,6 +19,7 @@ mod levelset_advect;
 mod levelset_bits;
 mod levelset_extrapolate;
 mod levelset_redistance;
+mod levelset_tools;
 mod solids;
 mod winding;
 mod tet;

@@ -58,3 +58,85 @@ impl Solid for Slab {
         None
     }
 }
+
+/// A box with faces along the axes.
+#[derive(Debug, Clone, Copy)]
+pub struct Brick {
+    pub min: DVec3,
+    pub max: DVec3,
+}
+
+impl Solid for Brick {
+    fn distance(&self, at: DVec3) -> f64 {
+        let beyond = (self.min - at).max(at - self.max);
+        beyond.max(DVec3::ZERO).length() + beyond.max_element().min(0.0)
+    }
+
+    fn nearest(&self, at: DVec3) -> Nearest {
+        downhill(self, at)
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        Some(Bounds { min: self.min, max: self.max })
+    }
+}
+
+/// A torus around the z axis.
+#[derive(Debug, Clone, Copy)]
+pub struct Ring {
+    pub centre: DVec3,
+    pub major: f64,
+    pub minor: f64,
+}
+
+impl Ring {
+    pub fn volume(&self) -> f64 {
+        2.0 * std::f64::consts::PI.powi(2) * self.major * self.minor.powi(2)
+    }
+}
+
+impl Solid for Ring {
+    fn distance(&self, at: DVec3) -> f64 {
+        let at = at - self.centre;
+        let from_circle = at.truncate().length() - self.major;
+        from_circle.hypot(at.z) - self.minor
+    }
+
+    fn nearest(&self, at: DVec3) -> Nearest {
+        downhill(self, at)
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        let outer = self.major + self.minor;
+        let half = DVec3::new(outer, outer, self.minor);
+        Some(Bounds { min: self.centre - half, max: self.centre + half })
+    }
+}
+
+/// Several solids as one.
+#[derive(Debug)]
+pub struct Several<S>(pub Vec<S>);
+
+impl<S: Solid> Solid for Several<S> {
+    fn distance(&self, at: DVec3) -> f64 {
+        self.0.iter().map(|solid| solid.distance(at)).fold(f64::INFINITY, f64::min)
+    }
+
+    fn nearest(&self, at: DVec3) -> Nearest {
+        downhill(self, at)
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        self.0.iter().filter_map(Solid::bounds).reduce(Bounds::union)
+    }
+}
+
+/// The nearest point along the slope of the distance.
+fn downhill(solid: &dyn Solid, at: DVec3) -> Nearest {
+    let step = 1e-6;
+    let slope = |axis: DVec3| solid.distance(at + step * axis) - solid.distance(at - step * axis);
+    let slopes = DVec3::new(slope(DVec3::X), slope(DVec3::Y), slope(DVec3::Z));
+    let normal = slopes.try_normalize().unwrap_or(DVec3::X);
+    let distance = solid.distance(at);
+    Nearest { point: at - distance * normal, normal, distance }
+}
