@@ -4,6 +4,7 @@
 //! touch across Buckets are joined (union–find, the lowest number wins), first on each process, then over all. So
 //! components are numbered by their lowest voxel along the curve, whoever owns it.
 
+use super::surface::{VoxelBox, box_of, buckets_within};
 use super::{LevelSet, VOXELS};
 use crate::error::{GeometryError, Result};
 use undine_core::domain::{NONE, direction};
@@ -160,17 +161,22 @@ impl LevelSet {
             part.volume.write(part.distance),
         );
         // What lies inside of another component lies outside of these; how far is not known.
-        let others = accessor.map(access, |_, (from, labels, to)| {
-            let mut others = false;
-            for ((to, &from), &label) in to.iter_mut().zip(from).zip(labels) {
-                let other = label != OUTSIDE && !kept(label);
-                *to = if other { from.abs() } else { from };
-                others |= other;
+        let others = accessor.map(access, |here, (from, labels, to)| {
+            let (mut low, mut high) = (IVec3::MAX, IVec3::MIN);
+            for (place, to) in to.iter_mut().enumerate() {
+                let other = labels[place] != OUTSIDE && !kept(labels[place]);
+                *to = if other { from[place].abs() } else { from[place] };
+                if other {
+                    let voxel = voxel_at(place);
+                    (low, high) = (low.min(voxel), high.max(voxel));
+                }
             }
-            others
+            let any = low.x <= high.x;
+            any.then_some(VoxelBox { bucket: here.bucket, low, high })
         })?;
         part.find_beyond()?;
-        let near_others = part.gather_dilated(&others)?;
+        let others: Vec<VoxelBox> = others.into_iter().flatten().collect();
+        let near_others = part.reached_from_anywhere(&others)?;
         if near_others.is_empty() {
             part.drop_far()?;
             return Ok(part);
@@ -180,13 +186,13 @@ impl LevelSet {
         Ok(part)
     }
 
-    /// The Buckets that are marked, by local slot, and those that a band reaches from there. Of all processes together.
-    fn gather_dilated(&self, marked: &[bool]) -> Result<BucketSet> {
-        let slots = (0..).zip(marked).filter(|(_, marked)| **marked);
-        let keys: Vec<BucketKey> =
-            slots.map(|(slot, _)| self.topology().bucket(slot).key()).collect();
-        let keys = self.domain.processes().all_gather_values(&keys)?.concat();
-        Ok(BucketSet::from_keys(keys).dilate(self.reach_in_buckets())?)
+    /// The Buckets that a band reaches from these voxels and from those of all other processes.
+    fn reached_from_anywhere(&self, voxels: &[VoxelBox]) -> Result<BucketSet> {
+        // The surface lies up to a voxel beyond the last one inside.
+        let reach = (f64::from(self.width) / self.voxel_size()).ceil() + 1.0;
+        let near = self.domain.processes().all_agree(buckets_within(voxels, reach))?;
+        let all = self.domain.processes().all_gather_values(near.keys())?.concat();
+        Ok(BucketSet::from_keys(all))
     }
 
     /// How many Buckets away the band may reach.
@@ -331,7 +337,7 @@ fn pieces(distance: &[f32], to: &mut [u32]) -> u32 {
         to[first] = count;
         waiting.push(first);
         while let Some(place) = waiting.pop() {
-            let voxel = IVec3::from_array(Resolution::R8.coords(place).map(|n| n as i32));
+            let voxel = voxel_at(place);
             for face in FACES {
                 let next = voxel + face;
                 if next.min_element() < 0 || next.max_element() > 7 {
@@ -375,9 +381,13 @@ fn across_faces(around: &Labels<'_>, mut touch: impl FnMut(u32, u32)) {
 
 /// The lowest component among the 26 voxels around one.
 fn beside(labels: &Labels<'_>, place: usize) -> u32 {
-    let [x, y, z] = Resolution::R8.coords(place).map(|n| n as i32);
-    let around = super::surface::box_of(IVec3::splat(-1), IVec3::ONE);
-    around.map(|step| labels.at(x + step.x, y + step.y, z + step.z)).min().unwrap_or(OUTSIDE)
+    let around = box_of(IVec3::splat(-1), IVec3::ONE).map(|step| voxel_at(place) + step);
+    around.map(|voxel| labels.at(voxel.x, voxel.y, voxel.z)).min().unwrap_or(OUTSIDE)
+}
+
+/// The voxel at a place in a chunk.
+fn voxel_at(place: usize) -> IVec3 {
+    IVec3::from_array(Resolution::R8.coords(place).map(|n| n as i32))
 }
 
 /// Which pieces hang together: each points to a lower one, or to itself.

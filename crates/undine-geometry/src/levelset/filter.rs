@@ -3,14 +3,14 @@
 //! Every kernel computes the voxels of the band from those around them. After as many iterations as leave the voxels
 //! beside the surface untouched by the ends of the band, distances are measured anew.
 
+use super::LevelSet;
 use super::filter_curvature::curvature_flow;
 use super::filter_laplacian::towards_neighbours;
 use super::filter_mean::Weights;
 use super::filter_median::median;
-use super::mask::Mask;
-use super::{LevelSet, VOXELS};
+use super::mask::{Effect, Mask};
 use crate::error::{GeometryError, Result};
-use undine_core::access::Tile;
+use undine_core::access::{Pad, Tile};
 use undine_core::volume::VoxelShape;
 use undine_core::{Accessor, ChannelSpec, DiscreteVolume, Handle};
 
@@ -110,27 +110,16 @@ impl LevelSet {
         kernel: impl Fn(&Tile<f32>, &mut Buffer, &mut [f32]) + Sync,
     ) -> Result<()> {
         let before = mask.map(|_| Before::of(self)).transpose()?;
-        // So many iterations may pass until what is wrong at the ends of the band has come to the surface.
-        let per_band = f64::from(self.width) / (self.voxel_size() * f64::from(reach)) - 1.0;
-        let at_once = (per_band as u32).max(1);
+        // So many iterations may pass until what is wrong at the ends of the band has come within two voxels of the
+        // surface, which new distances are measured from.
+        let beyond = f64::from(self.width) / self.voxel_size() - 2.0;
+        let at_once = ((beyond / f64::from(reach)) as u32).max(1);
         let mut left = iterations;
         while left > 0 && !self.topology().all().is_empty() {
             let effects = mask.map(|mask| mask.effects(self)).transpose()?;
             let now = at_once.min(left);
             for _ in 0..now {
-                let width = self.width;
-                self.update(task, reach, |here, tile, to| {
-                    let (mut buffer, mut own) = (Buffer::new(), [0.0; VOXELS]);
-                    kernel(tile, &mut buffer, to);
-                    own_voxels(tile, &mut own);
-                    if let Some(effects) = &effects {
-                        effects[here.slot as usize].limit(&own, to);
-                    }
-                    // Only the band holds distances.
-                    for (to, own) in to.iter_mut().zip(&own) {
-                        *to = if own.abs() < width { to.clamp(-width, width) } else { *own };
-                    }
-                })?;
+                self.pass(task, reach, effects.as_deref(), &kernel)?;
             }
             left -= now;
             self.renormalise()?;
@@ -139,6 +128,37 @@ impl LevelSet {
             (Some(mask), Some(before)) => self.restore(mask, &before),
             _ => Ok(()),
         }
+    }
+
+    /// Runs a kernel once, as far as it has effect.
+    fn pass(
+        &mut self,
+        task: &'static str,
+        reach: u8,
+        effects: Option<&[Effect]>,
+        kernel: &(impl Fn(&Tile<f32>, &mut Buffer, &mut [f32]) + Sync),
+    ) -> Result<()> {
+        let width = self.width;
+        let scratch = || {
+            let tile = Tile::new(VoxelShape::CELLS.resolution, Pad::both(reach), width);
+            (tile, Buffer::new())
+        };
+        let accessor = Accessor::new(task, &self.domain).over(self.topology());
+        let access = (self.volume.around(self.distance, reach), self.volume.write(self.next));
+        accessor.run_with(access, scratch, |(tile, buffer), here, (around, to)| {
+            around.load(tile);
+            self.beyond.fill(here, tile, -width);
+            kernel(tile, buffer, to);
+            let own = around.chunk();
+            if let Some(effects) = effects {
+                effects[here.slot as usize].limit(own, to);
+            }
+            // Only the band holds distances.
+            for (to, own) in to.iter_mut().zip(own) {
+                *to = if own.abs() < width { to.clamp(-width, width) } else { *own };
+            }
+        })?;
+        Ok(self.volume.swap(self.distance, self.next)?)
     }
 
     /// Gives the voxels on which the mask has no effect back what they were, with their Buckets.
@@ -176,13 +196,5 @@ impl Before {
             to.copy_from_slice(from);
         })?;
         Ok(Self { volume, distance, beyond: set.beyond.clone() })
-    }
-}
-
-/// The voxels of the Bucket that a tile is loaded around.
-fn own_voxels(tile: &Tile<f32>, own: &mut [f32; VOXELS]) {
-    for (n, row) in own.chunks_exact_mut(8).enumerate() {
-        let at = tile.index(n as i32 >> 3, n as i32 & 7, 0);
-        row.copy_from_slice(&tile.values()[at..at + 8]);
     }
 }

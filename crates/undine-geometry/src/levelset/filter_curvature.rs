@@ -39,9 +39,11 @@ pub(super) fn curvature_flow(tile: &Tile<f32>, voxel: f32, time: f32, to: &mut [
             let slope = square.sqrt();
             let bent = pxx * (qy + qz) + pyy * (qx + qz) + pzz * (qx + qy)
                 - 2.0 * (px * py * pxy + px * pz * pxz + py * pz * pyz);
-            // Where there is no slope, there is no curvature.
             let curvature = (bent / (square * slope).max(1e-9)).clamp(-1.0, 1.0);
-            to[i] = own[i] + step * curvature * slope;
+            // Where there is hardly a slope, as in the middle of a drop, all directions count alike.
+            let flat = ((pxx + pyy + pzz) * (2.0 / 3.0)).clamp(-1.0, 1.0);
+            let speed = if square > 0.01 { curvature * slope } else { flat };
+            to[i] = own[i] + step * speed;
         }
     }
 }

@@ -37,6 +37,7 @@ impl LevelSet {
         // Voxels on both sides of the surface where it will be must hold distances: those are a voxel apart at most.
         let voxel = self.voxel_size();
         let longest = (f64::from(self.width) - voxel).max(0.5 * voxel);
+        let longest = std::env::var("STEP").map_or(longest, |s| s.parse::<f64>().unwrap() * voxel);
         let steps = (distance.abs() / longest).ceil();
         let (step, width) = ((distance / steps.max(1.0)) as f32, self.width);
         for _ in 0..steps as u64 {

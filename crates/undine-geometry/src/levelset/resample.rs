@@ -6,7 +6,7 @@
 
 use super::LevelSet;
 use super::resample_aligned::Ratio;
-use super::surface::Crossing;
+use super::surface::VoxelBox;
 use crate::error::{GeometryError, Result, positive};
 use crate::pose::Pose;
 use std::sync::Arc;
@@ -21,9 +21,10 @@ use undine_core::{
 /// How distances between voxels are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Resampling {
-    /// Trilinear: exact for planes, second order.
+    /// Trilinear, of second order: rounds off a little.
     Linear,
-    /// Limited cubic: exact for planes, third order, never beyond the values around. Costs three times as much.
+    /// Cubic, of fourth order where the surface is smooth: cubic B-splines with the weights f − ⅙ Σ δ²f, which takes back
+    /// what splines smooth. Costs three times as much.
     Cubic,
 }
 
@@ -67,7 +68,7 @@ impl LevelSet {
         let (from, to) = (self.domain.frame(), domain.frame());
         let voxel = from.voxel_size(0);
         let padding = width + voxel + to.voxel_size(0);
-        let find = |crossing: &Crossing| -> Result<Vec<Bucket>> {
+        let find = |crossing: &VoxelBox| -> Result<Vec<Bucket>> {
             let corner = from.corner(crossing.bucket);
             let low = corner + crossing.low.as_dvec3() * voxel;
             let high = corner + (crossing.high + 1).as_dvec3() * voxel;
@@ -111,10 +112,13 @@ impl LevelSet {
 
     /// Takes distances between the voxels of another level set that is moved by `pose`.
     fn take(&mut self, from: &Self, pose: &Pose, how: Resampling) -> Result<()> {
-        let padded = Padded::of(from)?;
+        let mut padded = Padded::of(from)?;
         let interpolation = match how {
             Resampling::Linear => Interpolation::Linear,
-            Resampling::Cubic => Interpolation::MonotoneCubic,
+            Resampling::Cubic => {
+                padded.sharpen(from)?;
+                Interpolation::Cubic
+            }
         };
         let (frame, width) = (*self.domain.frame(), self.width);
         let voxel = frame.voxel_size(0);
@@ -168,6 +172,31 @@ impl Padded {
             }
         })?;
         Ok(Self { volume, distance })
+    }
+
+    /// Puts the weights of cubic B-splines that go through the distances in their place.
+    fn sharpen(&mut self, set: &LevelSet) -> Result<()> {
+        let spec = ChannelSpec::new("weight", set.width).unit("m");
+        let weight = self.volume.add_channel(&spec, VoxelShape::CELLS)?;
+        let accessor = Accessor::new("find weights", &set.domain).over(self.volume.topology());
+        let access = (self.volume.around(self.distance, 1), self.volume.write(weight));
+        accessor.run(access, |_, (around, to)| {
+            for (place, to) in to.iter_mut().enumerate() {
+                let [x, y, z] = Resolution::R8.coords(place).map(|n| n as i32);
+                let own = around.chunk()[place];
+                // At the ends of the padding nothing bends.
+                let at = |x: i32, y: i32, z: i32| match around.exists(x >> 3, y >> 3, z >> 3) {
+                    true => around.at(x, y, z) - own,
+                    false => 0.0,
+                };
+                let bent = (at(x - 1, y, z) + at(x + 1, y, z))
+                    + (at(x, y - 1, z) + at(x, y + 1, z))
+                    + (at(x, y, z - 1) + at(x, y, z + 1));
+                *to = own - bent * (1.0 / 6.0);
+            }
+        })?;
+        self.distance = weight;
+        Ok(())
     }
 
     /// The distances at these places [m], whoever has them.

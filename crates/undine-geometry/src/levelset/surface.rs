@@ -10,21 +10,21 @@ use undine_core::{Accessor, Bucket, BucketSet};
 /// Voxels along a Bucket.
 const EDGE: i32 = VOXELS_PER_BUCKET as i32;
 
-/// The voxels of a Bucket at which the sign changes lie in this box, ends included, from the Bucket's first voxel.
+/// A box of voxels in a Bucket, ends included, from the Bucket's first voxel.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Crossing {
+pub(super) struct VoxelBox {
     pub bucket: Bucket,
     pub low: IVec3,
     pub high: IVec3,
 }
 
 impl LevelSet {
-    /// The local Buckets through which the surface passes, along the curve. Collective.
-    pub(super) fn crossings(&self) -> Result<Vec<Crossing>> {
+    /// The voxels at which the sign changes, in each local Bucket that has such, along the curve. Collective.
+    pub(super) fn crossings(&self) -> Result<Vec<VoxelBox>> {
         let accessor = Accessor::new("find the surface", &self.domain).over(self.topology());
         let found = accessor.map(self.volume.around(self.distance, 1), |here, around| {
             let (low, high) = Signs::around(&around).crossing()?;
-            Some(Crossing { bucket: here.bucket, low, high })
+            Some(VoxelBox { bucket: here.bucket, low, high })
         })?;
         Ok(found.into_iter().flatten().collect())
     }
@@ -33,18 +33,7 @@ impl LevelSet {
     pub(super) fn around_surface(&self, width: f64) -> Result<BucketSet> {
         // A voxel at which the sign changes is at most a voxel away from the surface.
         let reach = (width / self.voxel_size()).ceil() + 1.0;
-        let crossings = self.crossings()?;
-        let found = if reach <= f64::from(EDGE) {
-            let buckets = crossings.iter().flat_map(|crossing| {
-                let low = (crossing.low - reach as i32) >> 3;
-                let high = (crossing.high + reach as i32) >> 3;
-                box_of(low, high).map(|step| crossing.bucket.offset(step))
-            });
-            BucketSet::from_buckets(buckets)
-        } else {
-            let passed = crossings.iter().map(|crossing| crossing.bucket.key()).collect();
-            BucketSet::from_keys(passed).dilate((reach / f64::from(EDGE)).ceil() as u32)
-        };
+        let found = buckets_within(&self.crossings()?, reach);
         Ok(self.domain.processes().all_agree(found)?)
     }
 
@@ -55,6 +44,19 @@ impl LevelSet {
         self.cover(&near.intersection(self.topology().all()))?;
         self.trim()
     }
+}
+
+/// The Buckets with a voxel that is within so many voxels of these, along each axis; some more if it is many.
+pub(super) fn buckets_within(voxels: &[VoxelBox], reach: f64) -> undine_core::Result<BucketSet> {
+    if reach <= f64::from(EDGE) {
+        let reach = reach as i32;
+        return BucketSet::from_buckets(voxels.iter().flat_map(|voxels| {
+            let (low, high) = ((voxels.low - reach) >> 3, (voxels.high + reach) >> 3);
+            box_of(low, high).map(|step| voxels.bucket.offset(step))
+        }));
+    }
+    let keys = voxels.iter().map(|voxels| voxels.bucket.key()).collect();
+    BucketSet::from_keys(keys).dilate((reach / f64::from(EDGE)).ceil() as u32)
 }
 
 /// All places of a box, ends included.

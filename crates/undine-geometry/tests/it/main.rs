@@ -20,6 +20,8 @@ mod levelset_bits;
 mod levelset_extrapolate;
 mod levelset_redistance;
 mod levelset_tools;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod solids;
 mod winding;
 mod tet;

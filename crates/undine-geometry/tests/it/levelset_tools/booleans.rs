@@ -63,13 +63,13 @@ fn what_is_taken_from_itself_is_nothing() {
     let nothing = set.difference(&set, 0.0).unwrap();
     assert_eq!((nothing.topology().local(), nothing.beyond().inside_count()), (0, 0));
     let same = set.union(&set, 0.0).unwrap();
-    assert_eq!(bits(&same, IVec3::ZERO), bits(&set, IVec3::ZERO));
+    assert!(bits(&same, IVec3::ZERO) == bits(&set, IVec3::ZERO));
     let same = set.intersection(&set, 0.0).unwrap();
-    assert_eq!(bits(&same, IVec3::ZERO), bits(&set, IVec3::ZERO));
+    assert!(bits(&same, IVec3::ZERO) == bits(&set, IVec3::ZERO));
     let empty = LevelSet::empty("nothing", &domain(VOXEL), 3.0 * VOXEL).unwrap();
     assert_eq!(set.intersection(&empty, 0.0).unwrap().topology().local(), 0);
     let same = empty.union(&set, 0.0).unwrap();
-    assert_eq!(bits(&same, IVec3::ZERO), bits(&set, IVec3::ZERO));
+    assert!(bits(&same, IVec3::ZERO) == bits(&set, IVec3::ZERO));
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn the_laws_of_de_morgan_hold_bit_for_bit() {
     let one = brick.difference(&union, 0.0).unwrap();
     let without = [&ball, &ring].map(|set| brick.difference(set, 0.0).unwrap());
     let other = without[0].intersection(&without[1], 0.0).unwrap();
-    assert_eq!(bits(&one, IVec3::ZERO), bits(&other, IVec3::ZERO));
+    assert!(bits(&one, IVec3::ZERO) == bits(&other, IVec3::ZERO));
     assert_eq!(one.beyond(), other.beyond());
     let common = ball.intersection(&ring, 0.0).unwrap();
     let one = brick.difference(&common, 0.0).unwrap();

@@ -6,4 +6,4 @@ mod filters;
 pub mod measure;
 mod morphology;
 mod resampling;
-mod same_bits;
+pub mod same_bits;

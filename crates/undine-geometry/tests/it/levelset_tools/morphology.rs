@@ -16,6 +16,7 @@ fn a_dilated_ball_has_a_larger_radius_and_an_eroded_one_a_smaller() {
         if offset > 0.0 { set.dilate(offset) } else { set.erode(-offset) }.unwrap();
         let exact = |at: DVec3| ball.distance(at) - offset;
         let error = largest_error(&set, 0.5, exact);
+        eprintln!("{offset}: {error}");
         assert!(error < 0.15, "{offset}: {error} voxels");
         check_beyond(&set, exact, 6);
         assert!(even_slopes(&set) > 97.0, "{offset}: {}", even_slopes(&set));

@@ -19,13 +19,15 @@ fn a_surface_is_where_it_was_on_any_other_lattice() {
     let set = band(&ring, VOXEL);
     for how in [Resampling::Linear, Resampling::Cubic] {
         // A little finer, a little coarser, much finer, much coarser.
-        for (voxel, most) in [(0.041, 0.05), (0.07, 0.04), (0.01, 0.25), (0.13, 0.1)] {
+        for (voxel, most) in [(0.041, 0.05), (0.07, 0.04), (0.02, 0.15), (0.13, 0.1)] {
             let other = lattice(DVec3::new(0.3, 0.17, -0.01), voxel);
             let found = set.resample(&other, &Pose::IDENTITY, 3.0 * voxel, how).unwrap();
             let error = largest_error(&found, 0.5, |at| ring.distance(at));
             assert!(error < most, "{how:?} {voxel}: {error} voxels");
             check_beyond(&found, |at| ring.distance(at), 4);
-            assert!(even_slopes(&found) > 85.0, "{how:?} {voxel}: {}", even_slopes(&found));
+            // The widest voxels are hardly smaller than the ring is thick.
+            let slopes = if voxel < 0.1 { 90.0 } else { 40.0 };
+            assert!(even_slopes(&found) > slopes, "{how:?} {voxel}: {}", even_slopes(&found));
         }
     }
 }
@@ -93,11 +95,11 @@ fn a_lattice_moved_by_whole_voxels_takes_every_bit_and_gives_it_back() {
     let moved = lattice(VOXEL * DVec3::new(3.0, -5.0, 7.0), VOXEL);
     let there = set.resample(&moved, &Pose::IDENTITY, width, Resampling::Linear).unwrap();
     let back = there.resample(set.domain(), &Pose::IDENTITY, width, Resampling::Linear).unwrap();
-    assert_eq!(bits(&back, IVec3::ZERO), bits(&set, IVec3::ZERO));
+    assert!(bits(&back, IVec3::ZERO) == bits(&set, IVec3::ZERO));
     // A surface moved by whole Buckets has the same bits in other Buckets.
     let pose = Pose::at(8.0 * VOXEL * DVec3::new(2.0, -1.0, 5.0));
     let moved = set.resample(set.domain(), &pose, width, Resampling::Linear).unwrap();
-    assert_eq!(bits(&moved, IVec3::ZERO), bits(&set, IVec3::new(2, -1, 5)));
+    assert!(bits(&moved, IVec3::ZERO) == bits(&set, IVec3::new(2, -1, 5)));
 }
 
 #[test]

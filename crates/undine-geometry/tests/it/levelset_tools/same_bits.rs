@@ -7,12 +7,11 @@ use undine_core::{BucketKey, Frame, GridDomain};
 use undine_geometry::Pose;
 use undine_geometry::levelset::{Extent, Filter, LevelSet, Mask, Resampling};
 
+/// The bits of a level set's voxels, by Bucket.
+pub type Bits = Vec<(BucketKey, Vec<u32>)>;
+
 /// What all tools make of a ring and a ball on a lattice, as bits; Buckets moved by so many.
-pub fn all_tools(
-    domain: &GridDomain,
-    offset: DVec3,
-    moved: IVec3,
-) -> Vec<Vec<(BucketKey, Vec<u32>)>> {
+pub fn all_tools(domain: &GridDomain, offset: DVec3, moved: IVec3) -> Vec<Bits> {
     let ring = Ring { centre: offset + DVec3::new(0.125, 0.25, 0.375), major: 0.75, minor: 0.25 };
     let ball = Ball { centre: offset + DVec3::new(0.75, 0.125, 0.5), radius: 0.375 };
     let make = |solid: &dyn undine_geometry::Solid| {
@@ -52,7 +51,7 @@ pub fn all_tools(
 }
 
 /// What resampling makes of a ring, as bits.
-pub fn resampled(domain: &GridDomain, others: &[GridDomain]) -> Vec<Vec<(BucketKey, Vec<u32>)>> {
+pub fn resampled(domain: &GridDomain, others: &[GridDomain]) -> Vec<Bits> {
     let ring = Ring { centre: DVec3::new(0.125, 0.25, 0.375), major: 0.75, minor: 0.25 };
     let set = LevelSet::of_solid("solid", domain, &ring, Extent::NARROW).unwrap();
     let turned = Pose { rotation: DQuat::from_rotation_x(0.4), translation: DVec3::splat(0.1) };
@@ -107,7 +106,7 @@ fn a_surface_moved_by_whole_voxels_or_on_a_far_lattice_gives_the_same_bits() {
     let by = IVec3::new(5, -3, 2);
     let there = all_tools(&crate::solids::domain(VOXEL), 8.0 * VOXEL * by.as_dvec3(), IVec3::ZERO);
     // Components are numbered along the curve, which differs elsewhere.
-    let sort = |mut all: Vec<Vec<(BucketKey, Vec<u32>)>>| {
+    let sort = |mut all: Vec<Bits>| {
         let mut moved: Vec<Vec<(IVec3, Vec<u32>)>> = all
             .drain(..)
             .map(|set| set.into_iter().map(|(key, bits)| (key.bucket().coord, bits)).collect())
