@@ -5,56 +5,68 @@
 
 use super::LevelSet;
 use crate::error::{GeometryError, Result};
-use undine_core::Bucket;
 use undine_core::domain::VOXELS_PER_BUCKET;
+use undine_core::{Accessor, Bucket};
 
 /// All distances are in metres, zero or positive. Collective.
 impl LevelSet {
     /// Moves the surface outwards: what is within `distance` [m] of the inside becomes inside.
     pub fn dilate(&mut self, distance: f64) -> Result<()> {
-        self.offset("dilate", self.check_offset(distance)?)
+        self.offset("dilate", self.check_offset(distance)?, self.longest_step())
     }
 
     /// Moves the surface inwards: what is within `distance` [m] of the outside becomes outside.
     pub fn erode(&mut self, distance: f64) -> Result<()> {
-        self.offset("erode", -self.check_offset(distance)?)
+        self.offset("erode", -self.check_offset(distance)?, self.longest_step())
     }
 
     /// Erodes and dilates: parts thinner than twice the `distance` [m] go, and edges that stick out are rounded.
     pub fn open(&mut self, distance: f64) -> Result<()> {
         self.erode(distance)?;
-        self.dilate(distance)
+        self.offset("dilate", distance, self.good_step())
     }
 
     /// Dilates and erodes: gaps and holes narrower than twice the `distance` [m] close, and grooves are rounded.
     pub fn close(&mut self, distance: f64) -> Result<()> {
         self.dilate(distance)?;
-        self.erode(distance)
+        self.offset("erode", -distance, self.good_step())
     }
 
     /// Moves the surface by a distance [m], outwards if it is positive, in steps that the band holds.
-    fn offset(&mut self, task: &'static str, distance: f64) -> Result<()> {
-        // Voxels on both sides of the surface where it will be must hold distances: those are a voxel apart at most.
-        let voxel = self.voxel_size();
-        let longest = (f64::from(self.width) - voxel).max(0.5 * voxel);
-        let longest = std::env::var("STEP").map_or(longest, |s| s.parse::<f64>().unwrap() * voxel);
-        let steps = (distance.abs() / longest).ceil();
-        let (step, width) = ((distance / steps.max(1.0)) as f32, self.width);
-        for _ in 0..steps as u64 {
-            if self.topology().all().is_empty() {
-                break;
-            }
-            self.update(task, 0, |_, tile, to| {
-                for (n, row) in to.chunks_exact_mut(8).enumerate() {
-                    let at = tile.index(n as i32 >> 3, n as i32 & 7, 0);
-                    for (to, own) in row.iter_mut().zip(&tile.values()[at..at + 8]) {
-                        *to = (own - step).clamp(-width, width);
-                    }
-                }
-            })?;
-            self.renormalise()?;
+    fn offset(&mut self, task: &'static str, distance: f64, first: f64) -> Result<()> {
+        let (mut left, mut most) = (distance.abs(), first);
+        while left > 0.0 && !self.topology().all().is_empty() {
+            let step = left.min(most);
+            self.shift(task, step.copysign(distance) as f32)?;
+            // Of nearly equal numbers the difference is exact, so that this ends.
+            left -= step;
+            most = self.good_step();
         }
         Ok(())
+    }
+
+    /// Moves the surface by a step [m] that the band holds.
+    fn shift(&mut self, task: &'static str, step: f32) -> Result<()> {
+        let width = self.width;
+        let accessor = Accessor::new(task, &self.domain).over(self.topology());
+        accessor.run(self.volume.write(self.distance), |_, distances| {
+            for distance in distances {
+                *distance = (*distance - step).clamp(-width, width);
+            }
+        })?;
+        self.renormalise()
+    }
+
+    /// The longest step that the band holds [m]: voxels on both sides of the surface where it will be must hold
+    /// distances, and those are a voxel apart at most.
+    fn longest_step(&self) -> f64 {
+        let voxel = self.voxel_size();
+        (f64::from(self.width) - voxel).max(0.5 * voxel)
+    }
+
+    /// The longest step [m] through distances that were just made anew: these are best next to the surface.
+    fn good_step(&self) -> f64 {
+        self.longest_step().min(self.voxel_size())
     }
 
     fn check_offset(&self, distance: f64) -> Result<f64> {

@@ -55,11 +55,11 @@ fn an_inside_hangs_together_through_buckets_without_voxels() {
 #[test]
 fn a_ball_in_a_shell_is_another_component() {
     let ball = |radius: f64| Ball { centre: DVec3::new(0.01, 0.02, 0.03), radius };
-    let shell = band(&ball(2.0), VOXEL).difference(&band(&ball(1.4), VOXEL), 0.0).unwrap();
+    let shell = band(&ball(2.1), VOXEL).difference(&band(&ball(1.6), VOXEL), 0.0).unwrap();
     let set = shell.union(&band(&ball(0.25), VOXEL), 0.0).unwrap();
     let parts = set.fracture().unwrap();
     assert_eq!(parts.len(), 2);
-    let of_shell = |at: DVec3| ball(2.0).distance(at).max(-ball(1.4).distance(at));
+    let of_shell = |at: DVec3| ball(2.1).distance(at).max(-ball(1.6).distance(at));
     let of_ball = |at: DVec3| ball(0.25).distance(at);
     let inner = usize::from(volume(&parts[0]) > volume(&parts[1]));
     check_beyond(&parts[inner], of_ball, 6);

@@ -16,8 +16,7 @@ fn a_dilated_ball_has_a_larger_radius_and_an_eroded_one_a_smaller() {
         if offset > 0.0 { set.dilate(offset) } else { set.erode(-offset) }.unwrap();
         let exact = |at: DVec3| ball.distance(at) - offset;
         let error = largest_error(&set, 0.5, exact);
-        eprintln!("{offset}: {error}");
-        assert!(error < 0.15, "{offset}: {error} voxels");
+        assert!(error < 0.08, "{offset}: {error} voxels");
         check_beyond(&set, exact, 6);
         assert!(even_slopes(&set) > 97.0, "{offset}: {}", even_slopes(&set));
         let wanted = 4.0 / 3.0 * std::f64::consts::PI * (ball.radius + offset).powi(3);
@@ -40,7 +39,7 @@ fn a_dilated_box_has_round_edges() {
     let mut set = band(&brick, VOXEL);
     set.dilate(0.3).unwrap();
     let error = largest_error(&set, 0.5, |at| brick.distance(at) - 0.3);
-    assert!(error < 0.25, "{error} voxels");
+    assert!(error < 0.3, "{error} voxels");
 }
 
 #[test]
