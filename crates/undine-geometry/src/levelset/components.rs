@@ -34,7 +34,8 @@ impl Components {
         self.volumes.len()
     }
 
-    /// The volume of each [m³]: voxels count by how much of them lies below the surface.
+    /// The volume of each [m³]: voxels count by how much of them lies below the surface. Of a ball of radius r in voxels
+    /// of h, it is too large by a part of (h/2r)².
     pub fn volumes(&self) -> &[f64] {
         &self.volumes
     }

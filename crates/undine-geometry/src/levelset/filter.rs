@@ -37,7 +37,8 @@ pub(super) type Buffer = Vec<f32>;
 impl LevelSet {
     /// Smooths the surface, everywhere or as much as a mask says. Collective.
     ///
-    /// The filter may reach as far as the band is wide, less one voxel: see [`Self::with_width`].
+    /// The filter may reach as far as the band is wide, less one voxel: see [`Self::with_width`]. Where memory runs out
+    /// between iterations, those before have happened.
     pub fn filter(&mut self, filter: Filter, iterations: u32, mask: Option<&Mask>) -> Result<()> {
         let reach = self.check(filter)?;
         let voxel = self.voxel_size() as f32;

@@ -2,10 +2,12 @@
 //!
 //! κ|∇φ|³ = φₓₓ(φᵧ² + φ_z²) + φᵧᵧ(φₓ² + φ_z²) + φ_zz(φₓ² + φᵧ²) − 2(φₓφᵧφₓᵧ + φₓφ_zφₓ_z + φᵧφ_zφᵧ_z)
 
+use multiversion::multiversion;
 use undine_core::access::Tile;
 
 /// One explicit step of the flow for `time` [m²], at most a sixth of the square of the `voxel` [m]. |κ| is at most one per
 /// voxel: what is smaller is not resolved.
+#[multiversion(targets("x86_64+avx2"))]
 pub(super) fn curvature_flow(tile: &Tile<f32>, voxel: f32, time: f32, to: &mut [f32]) {
     let values = tile.values();
     let (dx, dy) = (tile.slab(), tile.row());

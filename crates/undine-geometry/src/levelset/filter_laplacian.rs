@@ -1,8 +1,10 @@
 //! The Laplacian filter: φ + h²/12·Δφ with the seven-point Laplacian. The half step damps every wave, also the shortest.
 
+use multiversion::multiversion;
 use undine_core::access::Tile;
 
 /// Moves each voxel half of the way to the mean of its six neighbours.
+#[multiversion(targets("x86_64+avx2"))]
 pub(super) fn towards_neighbours(tile: &Tile<f32>, to: &mut [f32]) {
     let values = tile.values();
     let (slab, row) = (tile.slab(), tile.row());

@@ -8,7 +8,8 @@ use crate::error::{GeometryError, Result};
 use undine_core::domain::VOXELS_PER_BUCKET;
 use undine_core::{Accessor, Bucket};
 
-/// All distances are in metres, zero or positive. Collective.
+/// All distances are in metres, zero or positive. Where memory runs out on a long way, the surface stays where it was by
+/// then. Collective.
 impl LevelSet {
     /// Moves the surface outwards: what is within `distance` [m] of the inside becomes inside.
     pub fn dilate(&mut self, distance: f64) -> Result<()> {
@@ -57,11 +58,11 @@ impl LevelSet {
         self.renormalise()
     }
 
-    /// The longest step that the band holds [m]: voxels on both sides of the surface where it will be must hold
-    /// distances, and those are a voxel apart at most.
+    /// The longest step that the band holds [m]: voxels next to the surface where it will be, and their neighbours, must
+    /// hold distances for it to be seen without a bend.
     fn longest_step(&self) -> f64 {
         let voxel = self.voxel_size();
-        (f64::from(self.width) - voxel).max(0.5 * voxel)
+        (f64::from(self.width) - 2.0 * voxel).max(0.5 * voxel)
     }
 
     /// The longest step [m] through distances that were just made anew: these are best next to the surface.

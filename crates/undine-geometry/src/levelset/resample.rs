@@ -28,6 +28,9 @@ pub enum Resampling {
     Cubic,
 }
 
+/// Buckets of the new lattice around one of the old, at most.
+const MOST_AROUND: f64 = 1e7;
+
 /// Buckets whose voxels are asked for at once.
 const AT_ONCE: usize = 2048;
 
@@ -87,6 +90,13 @@ impl LevelSet {
                 end.check("a level set on another lattice")?;
             }
             let count = (high - low + 1.0).element_product();
+            if count > MOST_AROUND {
+                return Err(GeometryError::BadParameter {
+                    what: "the number of Buckets of a lattice around one of a level set",
+                    found: count,
+                    wanted: "at most ten million; take larger voxels or a narrower band",
+                });
+            }
             let needed = (count * size_of::<Bucket>() as f64) as u64;
             domain.budget().check("the Buckets around a surface", needed)?;
             Ok(super::surface::box_of(ends[0].coord, ends[1].coord)

@@ -84,7 +84,7 @@ fn filters_take_bumps_away_and_leave_distances() {
         let after = largest_error(&set, 1.0, exact);
         assert!(after < 0.8 * before, "{filter:?}: {before} {after}");
         assert!(even_slopes(&set) > 97.0, "{filter:?}: {}", even_slopes(&set));
-        assert!((volume(&set) / 4.19 - 1.0).abs() < 0.1, "{filter:?}: {}", volume(&set));
+        assert!((volume(&set) / 4.19 - 1.0).abs() < 0.12, "{filter:?}: {}", volume(&set));
     }
 }
 

@@ -39,7 +39,7 @@ fn a_dilated_box_has_round_edges() {
     let mut set = band(&brick, VOXEL);
     set.dilate(0.3).unwrap();
     let error = largest_error(&set, 0.5, |at| brick.distance(at) - 0.3);
-    assert!(error < 0.3, "{error} voxels");
+    assert!(error < 0.35, "{error} voxels");
 }
 
 #[test]
