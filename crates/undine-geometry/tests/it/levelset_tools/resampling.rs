@@ -145,8 +145,8 @@ fn what_cannot_be_resampled_is_refused_with_numbers() {
     }
     let refused = set.resample(set.domain(), &Pose::IDENTITY, 1e4, Resampling::Linear);
     assert!(refused.unwrap_err().to_string().contains("at most ten million"));
-    let tight = lattice(DVec3::ZERO, 1e-4).with_budget(MemoryBudget::new(1_000_000));
-    let refused = set.resample(&tight, &Pose::IDENTITY, 3e-4, Resampling::Linear);
+    let tight = lattice(DVec3::ZERO, 1e-3).with_budget(MemoryBudget::new(1_000_000));
+    let refused = set.resample(&tight, &Pose::IDENTITY, 3e-3, Resampling::Linear);
     assert!(refused.unwrap_err().to_string().contains("1000000 bytes"));
     let nothing = LevelSet::empty("nothing", set.domain(), 0.1).unwrap();
     let other = lattice(DVec3::ZERO, 0.03);
