@@ -1,16 +1,16 @@
-//! Connected components: insides that hang together across the faces of voxels, each as a level set of its own.
+//! Connected components: insides that hang together across the faces of voxels.
 //!
 //! Every Bucket numbers the pieces of its own inside; every inside gap without voxels is a piece of its own. Pieces that
 //! touch across Buckets are joined (union–find, the lowest number wins), first on each process, then over all. So
 //! components are numbered by their lowest voxel along the curve, whoever owns it.
 
-use super::surface::{VoxelBox, box_of, buckets_within};
+use super::surface::box_of;
 use super::{LevelSet, VOXELS};
 use crate::error::{GeometryError, Result};
 use undine_core::domain::{NONE, direction};
 use undine_core::glam::IVec3;
 use undine_core::volume::{Resolution, VoxelShape};
-use undine_core::{Accessor, Bucket, BucketKey, BucketSet, ChannelSpec, DiscreteVolume, Handle};
+use undine_core::{Accessor, Bucket, ChannelSpec, DiscreteVolume, Handle};
 
 /// The connected insides of a level set.
 #[derive(Debug)]
@@ -59,27 +59,8 @@ impl LevelSet {
         let accessor = Accessor::new("find pieces", &self.domain).over(topology);
         let access = (self.volume.own(self.distance), labels.write(label));
         let counts = accessor.map(access, |_, (distance, to)| pieces(distance, to))?;
-        let mine: u64 = counts.iter().map(|&count| u64::from(count)).sum();
-        let shares = self.domain.processes().all_gather_values(&[mine])?.concat();
-        let rank = self.domain.processes().rank();
-        let before: u64 = shares[..rank].iter().sum();
-        let all: u64 = shares.iter().sum();
+        let (starts, all) = self.numbers_along_the_curve(&counts)?;
         let gaps = self.beyond.gaps();
-        if all + gaps.len() as u64 >= u64::from(OUTSIDE) {
-            return Err(GeometryError::BadParameter {
-                what: "the number of pieces of a level set",
-                found: all as f64,
-                wanted: "less than 2³²",
-            });
-        }
-        let starts: Vec<u32> = counts
-            .iter()
-            .scan(before as u32, |next, count| {
-                let start = *next;
-                *next += count;
-                Some(start)
-            })
-            .collect();
         let accessor = Accessor::new("number pieces", &self.domain).over(topology);
         accessor.run(labels.write(label), |here, pieces| {
             let start = starts[here.slot as usize];
@@ -93,7 +74,7 @@ impl LevelSet {
         let touching = accessor.map(labels.around(label, 1), |here, around| {
             let mut pairs = Vec::new();
             across_faces(&around, |a, b| pairs.push([a, b]));
-            self.beside_gaps(here.slot, here.bucket, around.chunk(), all as u32, &mut pairs);
+            self.beside_gaps(here.slot, here.bucket, around.chunk(), all, &mut pairs);
             pairs.sort_unstable();
             pairs.dedup();
             pairs
@@ -102,7 +83,7 @@ impl LevelSet {
         touching.iter().flatten().for_each(|&[a, b]| joined.join(a, b));
         let gathered = self.domain.processes().all_gather_values(&joined.links())?;
         gathered.iter().flatten().for_each(|&[a, b]| joined.join(a, b));
-        self.touching_gaps(|a, b| joined.join(all as u32 + a, all as u32 + b));
+        self.touching_gaps(|a, b| joined.join(all + a, all + b));
         let numbers = joined.number();
 
         let accessor = Accessor::new("number components", &self.domain).over(topology);
@@ -116,130 +97,33 @@ impl LevelSet {
         Ok(found)
     }
 
-    /// Each connected inside as a level set of its own, by number. Collective.
-    ///
-    /// Distances stay as they are, bit for bit, where no other component is near; otherwise they are measured anew.
-    pub fn fracture(&self) -> Result<Vec<Self>> {
-        let components = self.components()?;
-        let buckets = self.buckets_by_component(&components)?;
-        let mut parts = Vec::with_capacity(components.count());
-        for (number, buckets) in buckets.iter().enumerate() {
-            parts.push(self.part(&components, buckets, |label| label == number as u32)?);
+    /// The number of the first piece of each local Bucket, and how many pieces there are, if they are numbered along the
+    /// curve over all processes. Those may own any Buckets, if the Partition was made for another lattice.
+    fn numbers_along_the_curve(&self, counts: &[u32]) -> Result<(Vec<u32>, u32)> {
+        let keys = self.local_keys();
+        let mine: Vec<[u64; 2]> =
+            keys.iter().zip(counts).map(|(&key, &count)| [key, u64::from(count)]).collect();
+        let mut all = self.domain.processes().all_gather_values(&mine)?.concat();
+        all.sort_unstable();
+        let mut next = 0;
+        for [_, count] in &mut all {
+            next += std::mem::replace(count, next);
         }
-        Ok(parts)
-    }
-
-    /// The same without the components whose volume is less than `volume` [m³], and how many those are. Channels other
-    /// than the distance are left behind. Collective.
-    pub fn without_components_below(&self, volume: f64) -> Result<(Self, usize)> {
-        if !(volume >= 0.0 && volume.is_finite()) {
+        if next + self.beyond.gaps().len() as u64 >= u64::from(OUTSIDE) {
             return Err(GeometryError::BadParameter {
-                what: "the volume of the smallest component to keep [m³]",
-                found: volume,
-                wanted: "zero or positive, and finite",
+                what: "the number of pieces of a level set",
+                found: next as f64,
+                wanted: "less than 2³²",
             });
         }
-        let components = self.components()?;
-        let kept: Vec<bool> = components.volumes.iter().map(|&found| found >= volume).collect();
-        let gone = kept.iter().filter(|kept| !**kept).count();
-        let part = self.part(&components, self.topology().all(), |label| kept[label as usize])?;
-        Ok((part, gone))
+        let start = |key: &u64| all[all.partition_point(|[other, _]| other < key)][1] as u32;
+        Ok((keys.iter().map(start).collect(), next as u32))
     }
 
-    /// The level set of the components that are kept, in these Buckets.
-    fn part(
-        &self,
-        components: &Components,
-        buckets: &BucketSet,
-        kept: impl Fn(u32) -> bool + Sync,
-    ) -> Result<Self> {
-        let mut part = Self::empty(self.volume.label(), &self.domain, f64::from(self.width))?;
-        part.cover(buckets)?;
-        let accessor = Accessor::new("take components out", &part.domain).over(part.topology());
-        let access = (
-            self.volume.own(self.distance),
-            components.labels.own(components.label),
-            part.volume.write(part.distance),
-        );
-        // What lies inside of another component lies outside of these; how far is not known.
-        let others = accessor.map(access, |here, (from, labels, to)| {
-            let (mut low, mut high) = (IVec3::MAX, IVec3::MIN);
-            for (place, to) in to.iter_mut().enumerate() {
-                let other = labels[place] != OUTSIDE && !kept(labels[place]);
-                *to = if other { from[place].abs() } else { from[place] };
-                if other {
-                    let voxel = voxel_at(place);
-                    (low, high) = (low.min(voxel), high.max(voxel));
-                }
-            }
-            let any = low.x <= high.x;
-            any.then_some(VoxelBox { bucket: here.bucket, low, high })
-        })?;
-        part.find_beyond()?;
-        let others: Vec<VoxelBox> = others.into_iter().flatten().collect();
-        let near_others = part.reached_from_anywhere(&others)?;
-        if near_others.is_empty() {
-            part.drop_far()?;
-            return Ok(part);
-        }
-        part.renormalise()?;
-        part.restore_far(self, &near_others)?;
-        Ok(part)
-    }
-
-    /// The Buckets that a band reaches from these voxels and from those of all other processes.
-    fn reached_from_anywhere(&self, voxels: &[VoxelBox]) -> Result<BucketSet> {
-        // The surface lies up to a voxel beyond the last one inside.
-        let reach = (f64::from(self.width) / self.voxel_size()).ceil() + 1.0;
-        let near = self.domain.processes().all_agree(buckets_within(voxels, reach))?;
-        let all = self.domain.processes().all_gather_values(near.keys())?.concat();
-        Ok(BucketSet::from_keys(all))
-    }
-
-    /// How many Buckets away the band may reach.
-    fn reach_in_buckets(&self) -> u32 {
-        (f64::from(self.width) / self.domain.frame().bucket_size(0)).ceil() as u32
-    }
-
-    /// Takes the distances of another level set with the same surface, but for some Buckets.
-    fn restore_far(&mut self, from: &Self, but: &BucketSet) -> Result<()> {
-        let kept = from.topology().all().difference(but);
-        let near = self.around_surface(f64::from(self.width))?.intersection(&kept);
-        self.cover(&near.union(self.topology().all()))?;
-        let accessor = Accessor::new("restore distances", &self.domain).over(self.topology());
-        let access = (from.volume.own(from.distance), self.volume.write(self.distance));
-        accessor.run(access, |here, (from, to)| {
-            if kept.contains(here.bucket) {
-                to.copy_from_slice(from);
-            }
-        })?;
-        self.find_beyond()?;
-        self.trim()
-    }
-
-    /// The Buckets of each component and those around them, as far as its band may reach. Of all processes together.
-    fn buckets_by_component(&self, components: &Components) -> Result<Vec<BucketSet>> {
-        let accessor = Accessor::new("find components", &self.domain).over(self.topology());
-        let access = components.labels.own(components.label);
-        let found = accessor.map(access, |here, labels| {
-            let mut numbers: Vec<u32> =
-                labels.iter().copied().filter(|&label| label != OUTSIDE).collect();
-            numbers.sort_unstable();
-            numbers.dedup();
-            numbers.into_iter().map(|n| (n, here.bucket.key())).collect::<Vec<_>>()
-        })?;
-        let mut keys: Vec<Vec<BucketKey>> = vec![Vec::new(); components.count()];
-        for (number, key) in found.into_iter().flatten() {
-            keys[number as usize].push(key);
-        }
-        // As far as the band reaches, and again as far for others that may be nearer to a voxel of it.
-        let reach = 2 * self.reach_in_buckets();
-        let around = keys.into_iter().map(|keys| {
-            let around = BucketSet::from_keys(keys).dilate(reach);
-            around.map(|around| around.intersection(self.topology().all()))
-        });
-        let around: undine_core::Result<Vec<_>> = around.collect();
-        Ok(self.domain.processes().all_agree(around)?)
+    /// The keys of the local Buckets, by slot.
+    fn local_keys(&self) -> Vec<u64> {
+        let local = &self.topology().buckets()[..self.topology().local()];
+        local.iter().map(|bucket| bytemuck::cast(bucket.key())).collect()
     }
 
     /// Pairs of a Bucket's pieces and the inside gaps beside it.
@@ -307,13 +191,16 @@ impl LevelSet {
             }
             parts
         })?;
-        let mine: Vec<[u64; 2]> = found
-            .into_iter()
-            .flatten()
-            .map(|(label, filled)| [u64::from(label), filled.to_bits()])
+        let parts = self.local_keys().into_iter().zip(found);
+        let mine: Vec<[u64; 3]> = parts
+            .flat_map(|(key, parts)| {
+                parts.into_iter().map(move |(label, filled)| [key, label.into(), filled.to_bits()])
+            })
             .collect();
+        let mut all = self.domain.processes().all_gather_values(&mine)?.concat();
+        all.sort_unstable();
         let mut volumes = vec![0.0; count];
-        for [label, filled] in self.domain.processes().all_gather_values(&mine)?.concat() {
+        for [_, label, filled] in all {
             volumes[label as usize] += f64::from_bits(filled);
         }
         for (gap, &label) in self.beyond.gaps().iter().zip(of_gaps) {
@@ -387,7 +274,7 @@ fn beside(labels: &Labels<'_>, place: usize) -> u32 {
 }
 
 /// The voxel at a place in a chunk.
-fn voxel_at(place: usize) -> IVec3 {
+pub(super) fn voxel_at(place: usize) -> IVec3 {
     IVec3::from_array(Resolution::R8.coords(place).map(|n| n as i32))
 }
 

@@ -60,8 +60,8 @@ impl LevelSet {
         }
     }
 
-    /// Moves the surface against its mean curvature, 1/r₁ + 1/r₂, for a time in [m²], that is at a speed [m] of one over
-    /// a length. Curvatures above one per voxel count as one per voxel. Collective.
+    /// Moves the surface at the speed of its mean curvature, 1/r₁ + 1/r₂, towards its inside, for a time [m²]: a
+    /// curvature times a square of a length is a way. Curvatures above one per voxel count as one per voxel. Collective.
     pub fn flow_by_mean_curvature(&mut self, time: f64, mask: Option<&Mask>) -> Result<()> {
         let longest = self.voxel_size().powi(2) / 6.0;
         let steps = (time / longest).ceil();

@@ -15,6 +15,7 @@ mod filter_curvature;
 mod filter_laplacian;
 mod filter_mean;
 mod filter_median;
+mod fracture;
 mod lanes;
 mod mask;
 mod measure;

@@ -9,6 +9,7 @@ use super::resample_aligned::Ratio;
 use super::surface::VoxelBox;
 use crate::error::{GeometryError, Result, positive};
 use crate::pose::Pose;
+use rayon::prelude::*;
 use std::sync::Arc;
 use undine_core::glam::{DQuat, DVec3};
 use undine_core::volume::foreign::sample;
@@ -132,6 +133,7 @@ impl LevelSet {
         };
         let (frame, width) = (*self.domain.frame(), self.width);
         let voxel = frame.voxel_size(0);
+        let turn_back = pose.matrix().transpose();
         let local = self.topology().local();
         let rounds = local.div_ceil(AT_ONCE) as u64;
         let rounds = self.domain.processes().all_max_u64(rounds)? as usize;
@@ -139,11 +141,13 @@ impl LevelSet {
             let slots = (round * AT_ONCE).min(local)..((round + 1) * AT_ONCE).min(local);
             let points: Vec<DVec3> = slots
                 .clone()
-                .flat_map(|slot| {
+                .into_par_iter()
+                .flat_map_iter(|slot| {
                     let corner = frame.corner(self.topology().bucket(slot as u32));
                     (0..super::VOXELS).map(move |place| {
                         let [x, y, z] = Resolution::R8.coords(place).map(|n| n as f64 + 0.5);
-                        pose.to_local(corner + voxel * DVec3::new(x, y, z))
+                        let at = corner + voxel * DVec3::new(x, y, z);
+                        turn_back * (at - pose.translation)
                     })
                 })
                 .collect();

@@ -15,31 +15,35 @@ fn level_set_tools_over_processes_give_the_bits_of_one() {
 
 pub fn tools(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
     let frame = Frame::new(DVec3::ZERO, VOXEL)?;
-    // Cut through the middle of everything.
-    let mut alone = GridDomain::new("alone", frame);
-    let around = alone.buckets_in_box(DVec3::splat(-1.5), DVec3::splat(2.0), 0)?;
-    let weights: Vec<_> = around.keys().iter().map(|&key| (key, 1.0)).collect();
-    let partition = Arc::new(Partition::balanced(frame, processes.count(), &weights));
-    let shared = |frame: Frame| {
-        GridDomain::distributed("shared", frame, Arc::clone(processes), Arc::clone(&partition))
-    };
+    let alone = GridDomain::new("alone", frame);
     let others = lattices();
-    let (one, several) = (others.map(|frame| GridDomain::new("alone", frame)), others.map(&shared));
-    alone.set_buckets(&Default::default())?;
-    compare(processes, all_tools(&alone, DVec3::ZERO, IVec3::ZERO), {
-        all_tools(&shared(frame), DVec3::ZERO, IVec3::ZERO)
-    })?;
-    compare(processes, resampled(&alone, &one), resampled(&shared(frame), &several))
+    let on_one = others.map(|frame| GridDomain::new("alone", frame));
+    let whole = (all_tools(&alone, DVec3::ZERO, IVec3::ZERO), resampled(&alone, &on_one));
+
+    // Cut through the middle of everything, along the curve of the lattice itself and along that of another.
+    for cut in [frame, Frame::new(DVec3::splat(0.3), 0.047)?] {
+        let around = GridDomain::new("cut", cut);
+        let around = around.buckets_in_box(DVec3::splat(-1.5), DVec3::splat(2.0), 0)?;
+        let weights: Vec<_> = around.keys().iter().map(|&key| (key, 1.0)).collect();
+        let partition = Arc::new(Partition::balanced(cut, processes.count(), &weights));
+        let shared = |frame: Frame| {
+            GridDomain::distributed("shared", frame, Arc::clone(processes), Arc::clone(&partition))
+        };
+        let domain = shared(frame);
+        compare(processes, &whole.0, &all_tools(&domain, DVec3::ZERO, IVec3::ZERO))?;
+        compare(processes, &whole.1, &resampled(&domain, &others.map(shared)))?;
+    }
+    Ok(())
 }
 
 /// That the parts of all processes together are the whole.
 fn compare(
     processes: &Arc<dyn Processes>,
-    whole: Vec<Bits>,
-    part: Vec<Bits>,
+    whole: &[Bits],
+    part: &[Bits],
 ) -> Result<(), Box<dyn Error>> {
     assert_eq!(whole.len(), part.len());
-    for (number, (whole, part)) in whole.iter().zip(&part).enumerate() {
+    for (number, (whole, part)) in whole.iter().zip(part).enumerate() {
         for (key, bits) in part {
             let at = whole.binary_search_by_key(key, |(key, _)| *key);
             let found = at.ok().map(|at| &whole[at].1);
