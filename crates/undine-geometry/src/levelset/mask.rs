@@ -22,7 +22,9 @@ enum Source<'a> {
     Solid(&'a dyn Solid, f64),
     Set(&'a LevelSet, f32),
     /// Effect 0 at the first value, and 1 at the second.
-    Channel(Handle<f32>, f32, f32),
+    Ramp(Handle<f32>, f32, f32),
+    /// Effect 1 between the two values, and 0 from the third beyond them on.
+    Range(Handle<f32>, f32, f32, f32),
 }
 
 impl<'a> Mask<'a> {
@@ -47,7 +49,7 @@ impl<'a> Mask<'a> {
 
     /// No effect where a channel of the level set that is worked on is at `none` or beyond, full effect where it is at
     /// `full` or beyond. New Buckets hold the channel's default.
-    pub fn channel(channel: Handle<f32>, none: f32, full: f32) -> Result<Self> {
+    pub fn ramp(channel: Handle<f32>, none: f32, full: f32) -> Result<Self> {
         if none == full || !(none - full).is_finite() {
             return Err(GeometryError::BadParameter {
                 what: "the value of a mask's channel with full effect",
@@ -55,7 +57,22 @@ impl<'a> Mask<'a> {
                 wanted: "finite, and another than that with none",
             });
         }
-        Ok(Self { source: Source::Channel(channel, none, full), inverted: false })
+        Ok(Self { source: Source::Ramp(channel, none, full), inverted: false })
+    }
+
+    /// Full effect where a channel of the level set that is worked on is from `low` to `high`, and none where it is
+    /// farther than `transition` from both. New Buckets hold the channel's default.
+    pub fn range(channel: Handle<f32>, low: f32, high: f32, transition: f32) -> Result<Self> {
+        positive("the transition of a mask in values of its channel", f64::from(transition))?;
+        if low.is_finite() && high.is_finite() && low <= high {
+            let source = Source::Range(channel, low, high, transition);
+            return Ok(Self { source, inverted: false });
+        }
+        Err(GeometryError::BadParameter {
+            what: "the upper end of a mask's range",
+            found: f64::from(high),
+            wanted: "finite, and not below a finite lower end",
+        })
     }
 
     /// Effect where there was none, and none where there was full effect.
@@ -80,10 +97,17 @@ impl<'a> Mask<'a> {
                     }
                 })?
             }
-            Source::Channel(channel, none, full) => accessor
+            Source::Ramp(channel, none, full) => accessor
                 .map(on.volume.own(channel), |_, values| {
                     Effect::of(|place| falling((values[place] - full) / (none - full)))
                 })?,
+            Source::Range(channel, low, high, transition) => {
+                accessor.map(on.volume.own(channel), |_, values| {
+                    let middle = 0.5 * (low + high);
+                    let beyond = |value: f32| (value - middle).abs() - (high - middle);
+                    Effect::of(|place| falling(beyond(values[place]) / transition))
+                })?
+            }
         };
         Ok(effects.into_iter().map(|effect| effect.inverted(self.inverted)).collect())
     }

@@ -155,11 +155,26 @@ fn a_channel_can_be_a_mask() {
             column.chunk_mut(slot)[place] = at.x as f32;
         }
     }
-    let mask = Mask::channel(wetness, 0.5, 0.7).unwrap();
+    let mut ranged = set.with_width(f64::from(set.width())).unwrap();
+    let there = ranged.volume_mut().add_channel(&spec, VoxelShape::CELLS).unwrap();
+    for slot in 0..set.topology().local() as u32 {
+        let from = set.volume().column(wetness).unwrap().chunk(slot).to_vec();
+        let to = ranged.topology().slot(set.topology().bucket(slot)).unwrap();
+        ranged.volume().column_mut(there).unwrap().chunk_mut(to).copy_from_slice(&from);
+    }
+    let mask = Mask::range(there, 0.6, 0.8, 0.1).unwrap();
+    ranged.filter(Filter::Laplacian, 4, Some(&mask)).unwrap();
+    let may = |at: DVec3| at.x > 0.5 - 1e-6 && at.x < 0.9 + 1e-6;
+    assert!(changes(&bumpy(VOXEL), &ranged, may) > 300);
+
+    let mask = Mask::ramp(wetness, 0.5, 0.7).unwrap();
     set.filter(Filter::Laplacian, 4, Some(&mask)).unwrap();
     assert!(changes(&bumpy(VOXEL), &set, |at| at.x > 0.5 - 1e-6) > 300);
-    let refused = Mask::channel(wetness, 0.5, 0.5).unwrap_err().to_string();
+    let refused = Mask::ramp(wetness, 0.5, 0.5).unwrap_err().to_string();
     assert!(refused.contains("full effect"), "{refused}");
+    assert!(Mask::range(wetness, 0.8, 0.6, 0.1).is_err());
+    assert!(Mask::range(wetness, f32::NAN, 0.6, 0.1).is_err());
+    assert!(Mask::range(wetness, 0.6, 0.8, 0.0).is_err());
 }
 
 #[test]
