@@ -32,8 +32,8 @@ mod trace;
 
 pub use advect::{Advected, Advection};
 pub use beyond::Beyond;
-pub use extrapolate::{Extrapolation, Order, Side, Surface, extrapolate, extrapolate_mac};
 pub use components::{Components, OUTSIDE};
+pub use extrapolate::{Extrapolation, Order, Side, Surface, extrapolate, extrapolate_mac};
 pub use filter::Filter;
 pub use mask::Mask;
 pub use measure::Size;
