@@ -23,6 +23,7 @@ pub mod tet;
 pub mod triangle;
 pub mod triangles;
 pub mod winding;
+pub mod voxelize;
 
 pub use bvh::{Bvh, Closest, Hit, Ray};
 pub use collider::{Collider, ColliderStep, Impact};

@@ -37,6 +37,7 @@ pub use extrapolate::{Extrapolation, Order, Side, Surface, extrapolate, extrapol
 pub use filter::Filter;
 pub use mask::Mask;
 pub use measure::Size;
+pub(crate) use of_solid::BYTES_PER_BUCKET;
 pub use of_solid::Extent;
 pub use redistance::{DistanceChannels, redistance};
 pub use resample::Resampling;

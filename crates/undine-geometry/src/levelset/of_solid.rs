@@ -24,7 +24,7 @@ impl Extent {
 }
 
 /// Bytes that a Bucket of a level set needs, for estimates before it is made: two channels and tables.
-const BYTES_PER_BUCKET: u64 = 2 * super::VOXELS as u64 * 4 + 200;
+pub(crate) const BYTES_PER_BUCKET: u64 = 2 * super::VOXELS as u64 * 4 + 200;
 
 impl LevelSet {
     /// The level set of a solid on the lattice of `domain`. Collective.
