@@ -270,27 +270,12 @@ fn nearest(
     // The patch that may be nearest first: it leaves little to ask of the others.
     let mut limit = reach * reach;
     candidates.clear();
-    let mut ask = |n: usize, limit: &mut f32| {
-        let rows = &asked.rows[n / LANES];
-        let lane = n % LANES;
-        let patch = &tree.patches[asked.patches[n] as usize];
-        let arm = [at[0] - rows[0][lane], at[1] - rows[1][lane], at[2] - rows[2][lane]];
-        let found = tree.eights[patch.eight as usize].distances_squared(arm);
-        for (&found, &triangle) in found.iter().zip(tree.triangles(patch)) {
-            if found <= *limit {
-                candidates.push((found, triangle));
-                let near = found.sqrt();
-                let wider = near + 2.0 * rounding(near);
-                *limit = limit.min(wider * wider);
-            }
-        }
-    };
     if lowest <= limit {
-        ask(start, &mut limit);
+        ask(tree, asked, start, at, &mut limit, candidates);
     }
     for n in 0..asked.patches.len() {
         if n != start && least[n / LANES][n % LANES] <= limit {
-            ask(n, &mut limit);
+            ask(tree, asked, n, at, &mut limit, candidates);
         }
     }
 
@@ -313,4 +298,33 @@ fn nearest(
     }
     asked.alone.iter().for_each(|&triangle| finish(triangle));
     (best.1.triangle != FAR).then(|| (best.0.sqrt(), best.1))
+}
+
+/// Asks a patch for triangles within the `limit` [voxels²] of a place, and lowers it to what is found and its rounding.
+#[inline(always)]
+fn ask(
+    tree: &Tree,
+    asked: &Discs,
+    number: usize,
+    at: [f32; 3],
+    limit: &mut f32,
+    candidates: &mut Vec<(f32, u32)>,
+) {
+    let rows = &asked.rows[number / LANES];
+    let lane = number % LANES;
+    let patch = &tree.patches[asked.patches[number] as usize];
+    let arm = [at[0] - rows[0][lane], at[1] - rows[1][lane], at[2] - rows[2][lane]];
+    let found = tree.eights[patch.eight as usize].distances_squared(arm);
+    let least = found.iter().fold(f32::INFINITY, |a, &b| if b < a { b } else { a });
+    if least > *limit {
+        return;
+    }
+    let near = least.sqrt();
+    let wider = near + 2.0 * rounding(near);
+    *limit = limit.min(wider * wider);
+    for (&found, &triangle) in found.iter().zip(tree.triangles(patch)) {
+        if found <= *limit {
+            candidates.push((found, triangle));
+        }
+    }
 }

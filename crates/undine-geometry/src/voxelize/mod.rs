@@ -8,7 +8,9 @@
 //! Where it is open, inside is where it goes around by more than half. A sheet, which has no inside, is given
 //! one by a thickness.
 
+mod between;
 mod closest;
+mod deforming;
 mod measure;
 mod patch;
 mod reach;
@@ -17,6 +19,7 @@ mod tree;
 mod winding;
 
 pub use closest::ClosestPoints;
+pub use deforming::{Deforming, ShapeVelocity};
 
 use crate::error::{GeometryError, Result, positive};
 use crate::levelset::{Extent, LevelSet, VOXELS};

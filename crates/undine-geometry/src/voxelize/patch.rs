@@ -92,12 +92,16 @@ impl Patch {
     /// The patch of these triangles, which begin at `first` of the order.
     pub fn new(scaled: &Scaled, triangles: &[u32], first: u32, eight: u32) -> Self {
         let corners = || triangles.iter().map(|&triangle| scaled.corners(triangle));
-        let middle = |[a, b, c]: [DVec3; 3]| (a + b + c) / 3.0;
-        let mean = corners().map(middle).sum::<DVec3>() / triangles.len() as f64;
+        let (low, high) = corners()
+            .flatten()
+            .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), corner| {
+                (low.min(corner), high.max(corner))
+            });
+        let middle = 0.5 * (low + high);
         let point = corners()
-            .map(middle)
-            .min_by(|a, b| a.distance_squared(mean).total_cmp(&b.distance_squared(mean)))
-            .unwrap_or(mean);
+            .flat_map(|[a, b, c]| [a, b, c, (a + b + c) / 3.0])
+            .min_by(|a, b| a.distance_squared(middle).total_cmp(&b.distance_squared(middle)))
+            .unwrap_or(middle);
         let sum: DVec3 = corners().map(|[a, b, c]| (b - a).cross(c - a)).sum();
         let normal = sum.try_normalize().unwrap_or(DVec3::Z).as_vec3();
         let exact = normal.as_dvec3();
@@ -138,7 +142,7 @@ impl Patch {
         let gap = (low - along).max(along - high).max(0.0);
         let beside = (across - f64::from(self.across)).max(0.0);
         // The normal has length 1 in f32 only, which moves length between the two.
-        gap.hypot(beside) * (1.0 - 1e-6)
+        (gap * gap + beside * beside).sqrt() * (1.0 - 1e-6)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Which voxels of a Bucket lie inside.
 //!
 //! Where the distances of two voxels sum to more than the way between them, nothing of the surface is on that way, and
-//! both lie on the same side. So voxels fall into few pieces, and one winding number settles each. What is left are
+//! both lie on the same side. So voxels fall into few pieces, and one winding number settles each (eight do, if the mesh
+//! is open). What is left are
 //! voxels so near to the surface that they connect to none: these count how often the way to a settled voxel passes
 //! through triangles. A Bucket needs to know nothing of its neighbours for this, only the mesh.
 
@@ -131,13 +132,32 @@ impl Pieces {
             };
             let winding = beside.unwrap_or_else(|| tree.winding(at(deepest)));
             // Around the holes of an open mesh, winding numbers go from 0 to 1 without a surface between.
-            let settled = (winding.abs() - 0.5).abs() > UNSETTLED;
+            let settled = tree.closed || self.is_settled(tree, bucket, piece, winding);
             for &voxel in &self.voxels[piece.from..piece.to] {
                 let voxel = usize::from(voxel);
                 self.winding[voxel] = if settled { winding } else { tree.winding(at(voxel)) };
             }
         }
         self.pieces = pieces;
+    }
+
+    /// Whether the deepest voxels of a piece, one in each block of 4³, are all on the side of this winding number, and
+    /// clearly so.
+    fn is_settled(&self, tree: &Tree, bucket: Bucket, piece: &Piece, winding: f64) -> bool {
+        let clear = |winding: f64| (winding.abs() - 0.5).abs() > UNSETTLED;
+        let mut deepest = [None; 8];
+        for &voxel in &self.voxels[piece.from..piece.to] {
+            let [x, y, z] = Resolution::R8.coords(voxel.into()).map(|n| n / 4);
+            let found: &mut Option<usize> = &mut deepest[4 * x + 2 * y + z];
+            if found.is_none_or(|found| self.depth[found] < self.depth[usize::from(voxel)]) {
+                *found = Some(voxel.into());
+            }
+        }
+        let others = deepest.into_iter().flatten().filter(|&voxel| voxel != piece.deepest);
+        clear(winding)
+            && others
+                .map(|voxel| tree.winding(place(bucket, voxel)))
+                .all(|other| clear(other) && is_inside(other) == is_inside(winding))
     }
 
     /// The winding number of a voxel by that of a neighbour in the Bucket and what lies between them.

@@ -6,11 +6,12 @@
 //! they add to the winding number of a place far away.
 
 use super::patch::{ALONE, Eight, LANES, Patch, Scaled, distance, is_handy};
+use super::winding::is_closed;
 use rayon::prelude::*;
 use undine_core::glam::DVec3;
 
-/// Patches do not grow beyond this size [voxels].
-const WIDEST: f64 = 6.0;
+/// Patches do not grow wider than their widest triangle times this: where the order leaps, a patch ends.
+const WIDEST: f64 = 3.0;
 /// Triangles of which patches are made by one thread. Fixed, so that threads do not change the patches.
 const AT_ONCE: usize = 4096;
 /// Children of a node.
@@ -25,6 +26,8 @@ pub(super) struct Tree<'m> {
     pub eights: Vec<Eight>,
     /// Nodes of all levels. Those of the lowest, a node per patch, come first; the root is last.
     pub nodes: Vec<Node>,
+    /// Whether the mesh is closed.
+    pub closed: bool,
 }
 
 /// Some patches that lie near each other.
@@ -80,7 +83,8 @@ impl<'m> Tree<'m> {
             level = nodes.len()..nodes.len() + next.len();
             nodes.extend(next);
         }
-        Self { scaled, order, patches, eights, nodes }
+        let closed = is_closed(scaled.mesh);
+        Self { scaled, order, patches, eights, nodes, closed }
     }
 
     /// Bytes that the patches and nodes of so many triangles need at most.
@@ -222,11 +226,14 @@ fn patches_of(scaled: &Scaled, triangles: &[u32], first: u32) -> (Vec<Patch>, Ve
         let mut end = start + 1;
         let [a, b, c] = corners;
         let (mut low, mut high) = (a.min(b).min(c), a.max(b).max(c));
+        let mut widest = (high - low).max_element();
         while handy && end < triangles.len() && end - start < LANES {
             let [a, b, c] = scaled.corners(triangles[end]);
-            low = low.min(a.min(b).min(c));
-            high = high.max(a.max(b).max(c));
-            if !is_handy([a, b, c]) || (high - low).max_element() > WIDEST {
+            let (own_low, own_high) = (a.min(b).min(c), a.max(b).max(c));
+            widest = widest.max((own_high - own_low).max_element());
+            low = low.min(own_low);
+            high = high.max(own_high);
+            if !is_handy([a, b, c]) || (high - low).max_element() > WIDEST * widest {
                 break;
             }
             end += 1;
