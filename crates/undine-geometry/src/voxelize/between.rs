@@ -3,7 +3,7 @@
 //! After *efficient reseeding* of fluxed animated boundaries (section 4.3): where the band lies is found on a coarse
 //! lattice that the velocity carries along; the distances in it come from both frames by level-set interpolation
 //! (Selle, Fedkiw, Kim, Liu and Rossignac 2008): what is at a place came from somewhere at the first frame and will be
-//! somewhere at the second, and its distance is blended from the distances there.
+//! somewhere at the second, and its distance is blended from the distances there, and refined near the surface.
 
 use super::deforming::within;
 use crate::error::{GeometryError, Result, positive};
@@ -18,6 +18,8 @@ use undine_core::{Accessor, Bucket, BucketSet, GridDomain};
 
 /// Voxels along one of the coarse lattice that finds the band.
 const COARSER: i32 = 2;
+/// Steps towards the surface after the first.
+const STEPS: usize = 2;
 /// How often a place at the first frame is guessed anew. Each guess is nearer by the velocity's gradient times the time.
 const GUESSES: usize = 6;
 /// A Bucket of voxels must not be torn wider than this many voxels.
@@ -58,8 +60,6 @@ impl LevelSet {
         let near = domain.processes().all_agree(near(domain, [a, b], &path))?;
         set.cover(&carried(domain, &near, &path, width))?;
         blend(&set, &path)?;
-        set.find_beyond()?;
-        straighten(&mut set)?;
         set.trim()?;
         Ok(set)
     }
@@ -85,12 +85,27 @@ impl Path<'_> {
         (from, velocity)
     }
 
-    /// The distance at a place [m].
+    /// The distance [m] at a place [m], blended from those at both frames.
     fn distance(&self, at: DVec3) -> f32 {
+        self.distance_and_gradient(at).0
+    }
+
+    /// The same, and roughly its gradient.
+    fn distance_and_gradient(&self, at: DVec3) -> (f32, Vec3) {
         let (from, velocity) = self.origin(at, self.time);
-        let [a, b] = [from, from + self.duration * velocity];
+        let (a, to_a) = self.samplers[0].value_and_gradient(from);
+        let (b, to_b) = self.samplers[1].value_and_gradient(from + self.duration * velocity);
         let part = (self.time / self.duration) as f32;
-        (1.0 - part) * self.samplers[0].at(a) + part * self.samplers[1].at(b)
+        ((1.0 - part) * a + part * b, (1.0 - part) * to_a + part * to_b)
+    }
+
+    /// The distance [m] at a place [m], by walking towards the surface. Blended distances are not quite distances, and
+    /// are too short where the frames' bands end; but the nearer to the surface the less so, and at it they are right.
+    fn refined(&self, at: DVec3) -> f32 {
+        let (first, gradient) = self.distance_and_gradient(at);
+        let Some(outwards) = gradient.try_normalize() else { return first };
+        (0..STEPS)
+            .fold(first, |walked, _| walked + self.distance(at - (walked * outwards).as_dvec3()))
     }
 }
 
@@ -137,7 +152,7 @@ fn near(
     let mut near = BucketSet::new();
     for (set, since) in frames.into_iter().zip([0.0, path.duration]) {
         let buckets: Vec<Bucket> = set.topology().all().buckets().collect();
-        let boxes: undine_core::error::Result<Vec<BucketSet>> = buckets
+        let boxes: Vec<undine_core::error::Result<BucketSet>> = buckets
             .into_par_iter()
             .map(|bucket| {
                 let place = |n: i32| {
@@ -158,7 +173,9 @@ fn near(
                 domain.buckets_in_box(bounds.min - voxel, bounds.max + voxel, 0)
             })
             .collect();
-        let keys = boxes?.iter().flat_map(|found| found.keys().to_vec()).collect();
+        // The error, if there is one, is that of the first Bucket.
+        let boxes = boxes.into_iter().collect::<undine_core::error::Result<Vec<_>>>()?;
+        let keys = boxes.iter().flat_map(|found| found.keys()).copied().collect();
         near = near.union(&BucketSet::from_keys(keys));
     }
     Ok(near)
@@ -210,30 +227,8 @@ fn blend(set: &LevelSet, path: &Path) -> Result<()> {
         let corner = frame.corner(here.bucket);
         for (place, to) in to.iter_mut().enumerate() {
             let [x, y, z] = Resolution::R8.coords(place).map(|n| n as f64 + 0.5);
-            *to = path.distance(corner + voxel * DVec3::new(x, y, z)).clamp(-width, width);
+            let at = corner + voxel * DVec3::new(x, y, z);
+            *to = path.refined(at).clamp(-width, width);
         }
     })?)
-}
-
-/// Divides distances by the length of their gradients: blended ones are not quite distances, but nearly so, and their
-/// zeros stay where they are.
-fn straighten(set: &mut LevelSet) -> Result<()> {
-    let per_voxel = (0.5 / set.voxel_size()) as f32;
-    let width = set.width();
-    set.update("straighten distances", 1, |_, tile, to| {
-        let values = tile.values();
-        for (place, to) in to.iter_mut().enumerate() {
-            let [x, y, z] = Resolution::R8.coords(place).map(|n| n as i32);
-            let centre = values[tile.index(x, y, z)];
-            let step = |dx: i32, dy: i32, dz: i32| {
-                let [low, high] =
-                    [-1, 1].map(|n| values[tile.index(x + n * dx, y + n * dy, z + n * dz)]);
-                // Beyond the band there is no gradient to measure.
-                if low.abs().max(high.abs()) < width { (high - low) * per_voxel } else { f32::NAN }
-            };
-            let length = Vec3::new(step(1, 0, 0), step(0, 1, 0), step(0, 0, 1)).length();
-            let straight = centre / length.clamp(0.5, 2.0);
-            *to = if length.is_nan() { centre } else { straight.clamp(-width, width) };
-        }
-    })
 }
