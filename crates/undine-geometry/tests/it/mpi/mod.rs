@@ -4,6 +4,7 @@
 //! line to [`SCENARIOS`], and beside it write a `#[test]` that calls [`passes`] with its name.
 
 mod levelset_tools;
+mod voxelize;
 
 use std::{error::Error, process::ExitCode, sync::Arc};
 use undine_core::process::{Processes, launch};
@@ -12,7 +13,8 @@ use undine_core::process::{Processes, launch};
 type Scenario = fn(&Arc<dyn Processes>) -> Result<(), Box<dyn Error>>;
 
 /// All scenarios, by name.
-const SCENARIOS: &[(&str, Scenario)] = &[("level-set tools", levelset_tools::tools)];
+const SCENARIOS: &[(&str, Scenario)] =
+    &[("level-set tools", levelset_tools::tools), ("voxelize", voxelize::voxelize)];
 
 /// The way into a scenario under `mpirun`; without it, a test that does nothing.
 #[test]
