@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let domain = GridDomain::new("space", Frame::new(DVec3::ZERO, 1.0 / 256.0)?);
     for _ in 0..5 {
         let start = Instant::now();
-        let set = LevelSet::of_mesh("torus", &domain, &mesh, Extent::NARROW, Inside::Wound)?;
+        let set = LevelSet::of_mesh("torus", &domain, &mesh, Extent::NARROW, Inside::default())?;
         println!("{:.3} s, {} Buckets", start.elapsed().as_secs_f64(), set.topology().local());
     }
     Ok(())

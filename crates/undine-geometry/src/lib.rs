@@ -22,8 +22,8 @@ pub mod shape;
 pub mod tet;
 pub mod triangle;
 pub mod triangles;
-pub mod winding;
 pub mod voxelize;
+pub mod winding;
 
 pub use bvh::{Bvh, Closest, Hit, Ray};
 pub use collider::{Collider, ColliderStep, Impact};

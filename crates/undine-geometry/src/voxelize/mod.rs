@@ -24,6 +24,7 @@ pub use deforming::{Deforming, ShapeVelocity};
 use crate::error::{GeometryError, Result, positive};
 use crate::levelset::{Extent, LevelSet, VOXELS};
 use crate::triangles::Triangles;
+use crate::winding::Rule;
 use measure::{Foot, Measured, Scratch, measure};
 use patch::Scaled;
 use rayon::prelude::*;
@@ -36,10 +37,16 @@ use undine_core::{Accessor, Bucket, BucketSet, GridDomain};
 /// What of a mesh is its inside.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Inside {
-    /// Where the mesh goes around by more than half, in either direction.
-    Wound,
+    /// Where the mesh goes around by more than half, outwards or in either direction.
+    Wound(Rule),
     /// What is within half of this thickness [m] of the mesh: for sheets, which bound nothing.
     Thick(f64),
+}
+
+impl Default for Inside {
+    fn default() -> Self {
+        Self::Wound(Rule::default())
+    }
 }
 
 impl LevelSet {
@@ -90,7 +97,7 @@ fn made(
         });
     };
     let half = match inside {
-        Inside::Wound => 0.0,
+        Inside::Wound(_) => 0.0,
         Inside::Thick(thickness) => 0.5 * positive("the thickness of a sheet", thickness)?,
     };
     let voxel = domain.frame().voxel_size(0);
@@ -173,8 +180,10 @@ fn voxelized(
         reached.par_iter().map_init(scratch, |(scratch, pieces), Reached { bucket, near }| {
             let mut measured = Measured::new();
             measure(&tree, *bucket, near, reach.voxels, scratch, &mut measured);
-            if inside == Inside::Wound && (reach.full || measured.reaches(reach.width)) {
-                pieces.turn(&tree, *bucket, near, reach.voxels, &mut measured);
+            if let Inside::Wound(rule) = inside
+                && (reach.full || measured.reaches(reach.width))
+            {
+                pieces.turn(&tree, *bucket, near, reach.voxels, rule, &mut measured);
             }
             let Measured { distances, feet } = measured;
             let clamped = |distance: f64| (distance - reach.half) as f32;

@@ -9,8 +9,9 @@
 use super::measure::Measured;
 use super::patch::Patch;
 use super::tree::Tree;
-use super::winding::{UNSETTLED, is_inside};
+use super::winding::UNSETTLED;
 use crate::levelset::VOXELS;
+use crate::winding::Rule;
 use undine_core::Bucket;
 use undine_core::domain::{VOXELS_PER_BUCKET, offset_towards};
 use undine_core::glam::{DVec3, IVec3};
@@ -61,15 +62,16 @@ impl Pieces {
         bucket: Bucket,
         near: &[u32],
         reach: f64,
+        rule: Rule,
         measured: &mut Measured,
     ) {
         for (depth, distance) in self.depth.iter_mut().zip(&measured.distances[..]) {
             *depth = (distance / tree.scaled.voxel).min(reach) as f32 * 0.999_999;
         }
         self.connect();
-        self.settle(tree, bucket, near);
+        self.settle(tree, bucket, near, rule);
         for (distance, &winding) in measured.distances.iter_mut().zip(&self.winding) {
-            if is_inside(winding) {
+            if rule.is_inside(winding) {
                 *distance = -*distance;
             }
         }
@@ -118,7 +120,7 @@ impl Pieces {
     }
 
     /// Finds the winding numbers, deepest piece first.
-    fn settle(&mut self, tree: &Tree, bucket: Bucket, near: &[u32]) {
+    fn settle(&mut self, tree: &Tree, bucket: Bucket, near: &[u32], rule: Rule) {
         self.winding.fill(f64::NAN);
         let mut pieces = std::mem::take(&mut self.pieces);
         pieces.sort_by(|a, b| self.depth[b.deepest].total_cmp(&self.depth[a.deepest]));
@@ -132,7 +134,7 @@ impl Pieces {
             };
             let winding = beside.unwrap_or_else(|| tree.winding(at(deepest)));
             // Around the holes of an open mesh, winding numbers go from 0 to 1 without a surface between.
-            let settled = tree.closed || self.is_settled(tree, bucket, piece, winding);
+            let settled = tree.closed || self.is_settled(tree, bucket, piece, winding, rule);
             for &voxel in &self.voxels[piece.from..piece.to] {
                 let voxel = usize::from(voxel);
                 self.winding[voxel] = if settled { winding } else { tree.winding(at(voxel)) };
@@ -143,7 +145,14 @@ impl Pieces {
 
     /// Whether the deepest voxels of a piece, one in each block of 4³, are all on the side of this winding number, and
     /// clearly so.
-    fn is_settled(&self, tree: &Tree, bucket: Bucket, piece: &Piece, winding: f64) -> bool {
+    fn is_settled(
+        &self,
+        tree: &Tree,
+        bucket: Bucket,
+        piece: &Piece,
+        winding: f64,
+        rule: Rule,
+    ) -> bool {
         let clear = |winding: f64| (winding.abs() - 0.5).abs() > UNSETTLED;
         let mut deepest = [None; 8];
         for &voxel in &self.voxels[piece.from..piece.to] {
@@ -157,7 +166,7 @@ impl Pieces {
         clear(winding)
             && others
                 .map(|voxel| tree.winding(place(bucket, voxel)))
-                .all(|other| clear(other) && is_inside(other) == is_inside(winding))
+                .all(|other| clear(other) && rule.is_inside(other) == rule.is_inside(winding))
     }
 
     /// The winding number of a voxel by that of a neighbour in the Bucket and what lies between them.

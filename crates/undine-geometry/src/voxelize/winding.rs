@@ -1,9 +1,10 @@
-//! Winding numbers: how often a mesh goes around a place (Jacobson, Kavan and Sorkine-Hornung 2013), summed over a tree
-//! whose far nodes count as one small area each (Barill, Dickson, Schmidt, Levin and Jacobson 2018, first order).
+//! Winding numbers ([`crate::winding`]) over the tree of patches, whose far nodes count as one small area each: the first
+//! order of Barill et al. (2018), which is enough to tell 0 from 1 and comes with the tree for nothing.
 
 use super::tree::Tree;
 use crate::random;
 use crate::triangles::Triangles;
+use crate::winding::solid_angle;
 use rayon::prelude::*;
 use std::f64::consts::PI;
 use undine_core::glam::DVec3;
@@ -13,12 +14,6 @@ const FAR_AWAY: f64 = 2.5;
 
 /// Winding numbers of an open mesh that are this near to one half are not settled by one voxel for its neighbours.
 pub(super) const UNSETTLED: f64 = 0.2;
-
-/// Inside is where the mesh goes around, in whichever direction. A closed mesh that is turned inside out so has the
-/// same inside; closed meshes that overlap are united; a shell inside of another and turned against it bounds a hollow.
-pub(super) fn is_inside(winding: f64) -> bool {
-    winding.abs() > 0.5
-}
 
 /// Whether each edge of the mesh is passed as often in one direction as in the other. Winding numbers are then whole, and
 /// change only across triangles. Vertices at one place are one.
@@ -66,21 +61,12 @@ impl Tree<'_> {
             stack.extend((first..first + count).rev());
             if let Some(patch) = self.patch(number) {
                 for &triangle in self.triangles(patch) {
-                    sum += part_of_sphere(self.scaled.corners(triangle).map(|corner| corner - at));
+                    sum += solid_angle(self.scaled.corners(triangle), at) / (4.0 * PI);
                 }
             }
         }
         sum
     }
-}
-
-/// The part of all directions in which the origin sees a triangle, negative from outside (Van Oosterom and Strackee
-/// 1983). In its plane nothing is seen of it.
-pub(super) fn part_of_sphere([a, b, c]: [DVec3; 3]) -> f64 {
-    let (la, lb, lc) = (a.length(), b.length(), c.length());
-    let volume = a.dot(b.cross(c));
-    let rest = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;
-    if volume == 0.0 { 0.0 } else { volume.atan2(rest) / (2.0 * PI) }
 }
 
 #[cfg(test)]

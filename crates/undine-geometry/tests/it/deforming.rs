@@ -39,7 +39,7 @@ fn worst(set: &LevelSet, exact: impl Fn(DVec3) -> f64) -> f64 {
 fn vertices_between_frames_are_where_they_should_be_and_carry_their_velocity() {
     let rolling = rolling();
     let (set, velocity) =
-        rolling.level_set("ball", &domain(0.03), 0.2, Extent::NARROW, Inside::Wound).unwrap();
+        rolling.level_set("ball", &domain(0.03), 0.2, Extent::NARROW, Inside::default()).unwrap();
     let exact = |at: DVec3| at.distance(DVec3::new(0.2, 0.0, 0.0)) - 0.4;
     assert!(worst(&set, exact) < 0.05);
     let (column, distance) = (set.volume().column(velocity).unwrap(), set.column().unwrap());
@@ -60,7 +60,7 @@ fn carried(shape: &Deforming, voxel: f64, time: f64) -> LevelSet {
     let domain = domain(voxel);
     let frames = [0.0, shape.duration()].map(|time| {
         let mesh = shape.at(time).unwrap();
-        LevelSet::of_mesh("frame", &domain, &mesh, Extent::NARROW, Inside::Wound).unwrap()
+        LevelSet::of_mesh("frame", &domain, &mesh, Extent::NARROW, Inside::default()).unwrap()
     });
     let velocity = shape.shape_velocity(&domain).unwrap();
     velocity
@@ -121,7 +121,7 @@ fn a_shape_that_turns_and_swells_is_near_its_mesh_at_every_time() {
             &domain(0.025),
             &shape.at(time).unwrap(),
             Extent::Band(4.0),
-            Inside::Wound,
+            Inside::default(),
         )
         .unwrap();
         let column = exact.column().unwrap();
@@ -135,7 +135,7 @@ fn a_shape_that_turns_and_swells_is_near_its_mesh_at_every_time() {
 fn frames_that_do_not_fit_are_refused() {
     let mesh = gallery::cuboid(DVec3::splat(0.3));
     let of = |mesh: &Triangles, voxel: f64| {
-        LevelSet::of_mesh("frame", &domain(voxel), mesh, Extent::NARROW, Inside::Wound).unwrap()
+        LevelSet::of_mesh("frame", &domain(voxel), mesh, Extent::NARROW, Inside::default()).unwrap()
     };
     let (a, b, other) = (of(&mesh, 0.05), of(&mesh, 0.05), of(&mesh, 0.04));
     let still = |_: DVec3| DVec3::ZERO;

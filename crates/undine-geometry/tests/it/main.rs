@@ -6,6 +6,7 @@ mod ccd;
 mod collider;
 mod fractions;
 mod deforming;
+mod fractions;
 mod gallery;
 mod levelset;
 mod mesh_decimate;
@@ -23,7 +24,9 @@ mod levelset_redistance;
 mod levelset_tools;
 #[cfg(feature = "mpi")]
 mod mpi;
+mod shapes;
 mod solids;
 mod winding;
 mod tet;
 mod voxelize;
+mod winding;

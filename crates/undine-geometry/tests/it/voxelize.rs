@@ -1,18 +1,18 @@
 //! Meshes that become level sets: every distance and every side against trying all triangles.
 
 use crate::solids::domain;
-use std::f64::consts::PI;
 use undine_core::glam::{DVec3, IVec3, Vec3};
 use undine_core::volume::Resolution;
 use undine_core::{Bucket, ChannelSpec, Frame, GridDomain, MemoryBudget};
 use undine_geometry::levelset::{Extent, LevelSet};
 use undine_geometry::triangle::closest_point;
 use undine_geometry::voxelize::Inside;
+use undine_geometry::winding::{Rule, winding_number};
 use undine_geometry::{Triangles, gallery, random};
 
 /// The narrow band of a mesh, its inside by winding number.
 fn band(mesh: &Triangles, voxel: f64) -> LevelSet {
-    LevelSet::of_mesh("mesh", &domain(voxel), mesh, Extent::NARROW, Inside::Wound).unwrap()
+    LevelSet::of_mesh("mesh", &domain(voxel), mesh, Extent::NARROW, Inside::default()).unwrap()
 }
 
 /// The distance to the nearest of all triangles [m].
@@ -21,17 +21,6 @@ fn brute_distance(mesh: &Triangles, origin: DVec3, at: DVec3) -> f64 {
     let squared =
         |corners: [DVec3; 3]| closest_point(corners.map(from), DVec3::ZERO).point.length_squared();
     mesh.iter().map(squared).fold(f64::INFINITY, f64::min).sqrt()
-}
-
-/// How often the mesh goes around a place, by the solid angles of all triangles.
-fn brute_winding(mesh: &Triangles, at: DVec3) -> f64 {
-    let angle = |corners: [DVec3; 3]| {
-        let [a, b, c] = corners.map(|corner| corner - at);
-        let [la, lb, lc] = [a, b, c].map(DVec3::length);
-        let rest = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;
-        2.0 * a.dot(b.cross(c)).atan2(rest)
-    };
-    mesh.iter().map(angle).sum::<f64>() / (4.0 * PI)
 }
 
 /// Every `stride`-th voxel of the level set: where it is, from the Domain's origin [m], and its distance [m].
@@ -56,7 +45,7 @@ fn check(name: &str, mesh: &Triangles, set: &LevelSet, stride: usize) {
     for (at, found) in voxels(set, stride) {
         let wanted = (brute_distance(mesh, origin, at) as f32).min(set.width());
         assert_eq!(found.abs(), wanted, "{name} at {at}");
-        let winding = brute_winding(mesh, at + origin).abs();
+        let winding = winding_number(mesh, at + origin);
         if (winding - 0.5).abs() > 0.05 && f64::from(wanted) > 1e-9 * set.voxel_size() {
             assert_eq!(found < 0.0, winding > 0.5, "{name} at {at}: winding {winding}, {found}");
         }
@@ -79,7 +68,7 @@ fn check_beyond(name: &str, mesh: &Triangles, set: &LevelSet) {
             let at = frame.corner(bucket) - frame.origin() + DVec3::new(x, y, z) * set.voxel_size();
             let distance = brute_distance(mesh, frame.origin(), at);
             assert!(distance as f32 >= set.width(), "{name}: {bucket:?} is missing, {distance}");
-            let inside = brute_winding(mesh, at + frame.origin()).abs() > 0.5;
+            let inside = winding_number(mesh, at + frame.origin()) > 0.5;
             assert_eq!(sampler.at(at + frame.origin()) < 0.0, inside, "{name}: {bucket:?}");
         }
     }
@@ -141,7 +130,8 @@ fn far_from_the_origin_the_same_is_found() {
     let there = GridDomain::new("far", frame);
     let mesh_there = moved(&mesh, far);
     let here = band(&mesh, 0.0625);
-    let set = LevelSet::of_mesh("far", &there, &mesh_there, Extent::NARROW, Inside::Wound).unwrap();
+    let set =
+        LevelSet::of_mesh("far", &there, &mesh_there, Extent::NARROW, Inside::default()).unwrap();
     assert_eq!(voxels(&here, 1), voxels(&set, 1));
     // 10 km from the origin of the lattice, to the rounding of positions.
     let set = band(&mesh_there, 0.0625);
@@ -230,9 +220,12 @@ fn meshes_that_overlap_are_united_and_shells_against_each_other_are_hollow() {
     check("hollow", &hollow, &set, 29);
     assert!(!sign(&set, 0.0) && sign(&set, 0.55) && !sign(&set, 0.8));
 
-    // Turned inside out, a closed mesh bounds what it bounded.
+    // Turned inside out, a closed mesh bounds nothing, or what it bounded, as one likes.
     let (mesh, other) = (ball(0.0, 0.5), inverted(&ball(0.0, 0.5)));
-    assert_eq!(voxels(&band(&mesh, voxel), 1), voxels(&band(&other, voxel), 1));
+    assert!(voxels(&band(&other, voxel), 1).iter().all(|(_, distance)| *distance > 0.0));
+    let either = Inside::Wound(Rule::NonZero);
+    let other = LevelSet::of_mesh("other", &domain(voxel), &other, Extent::NARROW, either).unwrap();
+    assert_eq!(voxels(&band(&mesh, voxel), 1), voxels(&other, 1));
 }
 
 #[test]
@@ -273,13 +266,13 @@ fn a_sheet_with_a_thickness_is_a_plate() {
 fn a_full_level_set_is_exact_everywhere() {
     let mesh = gallery::torus(0.4, 0.15, 20, 10);
     let extent = Extent::Full(2.0);
-    let set = LevelSet::of_mesh("full", &domain(0.06), &mesh, extent, Inside::Wound).unwrap();
+    let set = LevelSet::of_mesh("full", &domain(0.06), &mesh, extent, Inside::default()).unwrap();
     let bounds = mesh.bounds().unwrap();
     let wanted = set.domain().buckets_in_box(bounds.min - 0.12, bounds.max + 0.12, 0).unwrap();
     assert_eq!(*set.topology().all(), wanted);
     check("full torus", &mesh, &set, 5);
     let mesh = gallery::bunny(4);
-    let set = LevelSet::of_mesh("full", &domain(0.06), &mesh, extent, Inside::Wound).unwrap();
+    let set = LevelSet::of_mesh("full", &domain(0.06), &mesh, extent, Inside::default()).unwrap();
     check("full bunny", &mesh, &set, 53);
 }
 
@@ -335,7 +328,7 @@ fn voxels_take_on_what_the_nearest_point_carries() {
         &domain(0.04),
         &mesh,
         Extent::NARROW,
-        Inside::Wound,
+        Inside::default(),
     )
     .unwrap();
     // A mesh that carries its own positions shows where the nearest points are.
@@ -389,14 +382,14 @@ fn what_has_no_level_set_is_refused_with_numbers() {
         LevelSet::of_mesh("mesh", domain, mesh, extent, inside).unwrap_err().to_string()
     };
     let nothing = Triangles::new(vec![DVec3::ZERO], vec![]).unwrap();
-    let refused = of(&nothing, &domain(0.1), Extent::NARROW, Inside::Wound);
+    let refused = of(&nothing, &domain(0.1), Extent::NARROW, Inside::default());
     assert!(refused.contains("a mesh is empty"), "{refused}");
 
     let mesh = gallery::cuboid(DVec3::ONE);
     for odd in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         for (extent, inside) in [
-            (Extent::Band(odd), Inside::Wound),
-            (Extent::Full(odd), Inside::Wound),
+            (Extent::Band(odd), Inside::default()),
+            (Extent::Full(odd), Inside::default()),
             (Extent::NARROW, Inside::Thick(odd)),
         ] {
             let refused = of(&mesh, &domain(0.1), extent, inside);
@@ -405,16 +398,16 @@ fn what_has_no_level_set_is_refused_with_numbers() {
     }
     let tight = domain(1e-5).with_budget(MemoryBudget::new(10_000_000));
     for extent in [Extent::NARROW, Extent::Full(1.0)] {
-        let refused = of(&mesh, &tight, extent, Inside::Wound);
+        let refused = of(&mesh, &tight, extent, Inside::default());
         assert!(refused.contains("10000000 bytes"), "{refused}");
     }
     let many = gallery::sphere(1.0, 5);
     let tight = domain(0.1).with_budget(MemoryBudget::new(100_000));
-    let refused = of(&many, &tight, Extent::NARROW, Inside::Wound);
+    let refused = of(&many, &tight, Extent::NARROW, Inside::default());
     assert!(refused.contains("100000 bytes"), "{refused}");
     // Farther out than Buckets have numbers.
     for scale in [1e9, 1e300] {
         let huge = gallery::cuboid(DVec3::splat(scale));
-        of(&huge, &domain(0.1), Extent::NARROW, Inside::Wound);
+        of(&huge, &domain(0.1), Extent::NARROW, Inside::default());
     }
 }

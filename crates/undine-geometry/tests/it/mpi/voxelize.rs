@@ -22,8 +22,8 @@ pub fn voxelize(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
     let shared = shared(processes, &alone)?;
     let mesh = gallery::bunny(4);
     for (extent, inside) in [
-        (Extent::NARROW, Inside::Wound),
-        (Extent::Full(2.0), Inside::Wound),
+        (Extent::NARROW, Inside::default()),
+        (Extent::Full(2.0), Inside::default()),
         (Extent::NARROW, Inside::Thick(0.05)),
     ] {
         let one = LevelSet::of_mesh("bunny", &alone, &mesh, extent, inside)?;
@@ -34,8 +34,10 @@ pub fn voxelize(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
 
     let next = mesh.positions().iter().map(|p| *p * 1.1 + DVec3::new(0.1, 0.0, 0.2)).collect();
     let moving = Deforming::new(mesh, next, 0.1)?;
-    let (one, velocity) = moving.level_set("one", &alone, 0.04, Extent::NARROW, Inside::Wound)?;
-    let (ours, other) = moving.level_set("ours", &shared, 0.04, Extent::NARROW, Inside::Wound)?;
+    let (one, velocity) =
+        moving.level_set("one", &alone, 0.04, Extent::NARROW, Inside::default())?;
+    let (ours, other) =
+        moving.level_set("ours", &shared, 0.04, Extent::NARROW, Inside::default())?;
     assert!(same::<Vec3>(&one, &ours, velocity, other));
     let between = [between(&moving, &alone)?, between(&moving, &shared)?];
     assert!(same(&between[0], &between[1], between[0].distance(), between[1].distance()));
@@ -44,7 +46,7 @@ pub fn voxelize(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
     let limit = if processes.rank() == 1 { 1000 } else { u64::MAX };
     let tight = shared.with_budget(MemoryBudget::new(limit));
     let ball = gallery::sphere(0.5, 3);
-    let refused = LevelSet::of_mesh("ball", &tight, &ball, Extent::NARROW, Inside::Wound);
+    let refused = LevelSet::of_mesh("ball", &tight, &ball, Extent::NARROW, Inside::default());
     assert!(refused.unwrap_err().to_string().contains("1000 bytes"));
     Ok(())
 }
@@ -62,8 +64,9 @@ fn shared(
 }
 
 fn between(moving: &Deforming, domain: &GridDomain) -> Result<LevelSet, Box<dyn Error>> {
-    let of =
-        |mesh: &Triangles| LevelSet::of_mesh("frame", domain, mesh, Extent::NARROW, Inside::Wound);
+    let of = |mesh: &Triangles| {
+        LevelSet::of_mesh("frame", domain, mesh, Extent::NARROW, Inside::default())
+    };
     let frames = [of(&moving.at(0.0)?)?, of(&moving.at(0.1)?)?];
     let velocity = moving.shape_velocity(domain)?;
     Ok(velocity.read(|velocity| {
