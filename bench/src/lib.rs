@@ -11,6 +11,7 @@ pub mod list;
 pub mod machine;
 pub mod manybodies;
 pub mod measure;
+pub mod mesh_sdf;
 pub mod neighbours;
 pub mod peers;
 pub mod poisson;

@@ -2,7 +2,7 @@
 
 use crate::harness::Benchmark;
 use crate::{
-    direct, lcp, manybodies, neighbours, poisson, poisson_cut, rebucketize, stencil, transfer,
+    direct, lcp, manybodies, mesh_sdf, neighbours, poisson, poisson_cut, rebucketize, stencil, transfer,
     triad, viscosity,
 };
 
@@ -19,6 +19,7 @@ pub const BENCHMARKS: &[&Benchmark] = &[
     &manybodies::BENCHMARK,
     &viscosity::BENCHMARK,
     &direct::BENCHMARK,
+    &mesh_sdf::BENCHMARK,
 ];
 
 /// There is no benchmark of that name.

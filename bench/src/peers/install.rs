@@ -26,6 +26,13 @@ pub const PETSC: Package = Package { name: "python3-petsc4py", found: has_petsc4
 /// `mpirun`.
 pub const MPI: Package = Package { name: "openmpi-bin", found: || on_path("mpirun") };
 
+/// OpenVDB for the system's Python.
+pub const OPENVDB: Package =
+    Package { name: "python3-openvdb", found: || has_python_module("pyopenvdb") };
+
+/// NumPy for the system's Python.
+pub const NUMPY: Package = Package { name: "python3-numpy", found: || has_python_module("numpy") };
+
 /// A folder of this crate.
 pub fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
@@ -117,6 +124,11 @@ fn has_petsc4py() -> bool {
         kind.to_string_lossy().ends_with("-real")
             && kind.join("lib/python3/dist-packages/petsc4py").is_dir()
     })
+}
+
+/// Whether the system's own Python has a module.
+fn has_python_module(name: &str) -> bool {
+    output(Command::new("/usr/bin/python3").args(["-c", &format!("import {name}")])).is_ok()
 }
 
 fn on_path(program: &str) -> bool {

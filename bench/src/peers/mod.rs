@@ -21,7 +21,7 @@ use crate::Result;
 use crate::harness::Context;
 use crate::report::Value;
 use command::{last_line, number, words};
-use install::{folder, python_with};
+use install::{NUMPY, OPENVDB, debian, folder, python_with};
 use std::process::Command;
 
 /// Another program to compare with, which makes its own data.
@@ -132,6 +132,24 @@ pub fn taichi_mpm(threads: usize, particles: usize) -> Result<f64> {
     ]);
     rate_in_last_line(&mut command)
 }
+
+/// OpenVDB's level set of a mesh; `size` is the number of voxels across it.
+pub const OPENVDB_MESH: Peer = Peer {
+    name: "openvdb",
+    ten_times_slower: false,
+    rate: |context| {
+        debian(&[OPENVDB, NUMPY])?;
+        // The system's own Python is the one that Debian's packages are for.
+        let mut command = Command::new("/usr/bin/python3");
+        command.arg(folder("peers").join("openvdb_mesh.py")).args([
+            "--threads",
+            &context.threads.to_string(),
+            "--size",
+            &context.size.to_string(),
+        ]);
+        rate_in_last_line(&mut command)
+    },
+};
 
 impl Peer {
     /// The peer's rate if it is chosen and can be had; says on standard output what came of it.
