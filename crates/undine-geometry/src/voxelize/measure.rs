@@ -45,6 +45,13 @@ struct Discs {
     alone: Vec<u32>,
 }
 
+/// Eight discs so far away that nobody asks them.
+const NOWHERE: [Row; 9] = {
+    let mut rows = [[0.0; LANES]; 9];
+    rows[0] = [1e15; LANES];
+    rows
+};
+
 /// What a thread works with.
 #[derive(Default)]
 pub(super) struct Scratch {
@@ -91,7 +98,7 @@ impl Discs {
     fn push(&mut self, disc: [f32; 9], patch: u32) {
         let lane = self.patches.len() % LANES;
         if lane == 0 {
-            self.rows.push([[0.0; LANES]; 9]);
+            self.rows.push(NOWHERE);
         }
         let last = self.rows.len() - 1;
         for (row, value) in self.rows[last].iter_mut().zip(disc) {
@@ -121,6 +128,37 @@ fn bounds_squared(rows: &[Row; 9], at: [f32; 3]) -> (Row, Row) {
         most[n] = whole;
     }
     (least, most)
+}
+
+/// Writes the least squared distances to discs, and returns the distance to the nearest of their points.
+#[inline(always)]
+fn bound(discs: &Discs, at: [f32; 3], least: &mut Vec<Row>) -> f32 {
+    let mut most = [f32::INFINITY; LANES];
+    least.clear();
+    for rows in &discs.rows {
+        let (low, high) = bounds_squared(rows, at);
+        for n in 0..LANES {
+            most[n] = if high[n] < most[n] { high[n] } else { most[n] };
+        }
+        least.push(low);
+    }
+    most.iter().fold(f32::INFINITY, |a, &b| if b < a { b } else { a }).sqrt()
+}
+
+/// A bit for each of eight values that is not above the limit.
+#[inline(always)]
+fn up_to(values: &Row, limit: f32) -> u32 {
+    (0..LANES).fold(0, |bits, n| bits | u32::from(values[n] <= limit) << n)
+}
+
+/// The numbers of the bits that are set.
+#[inline(always)]
+fn lanes(mut bits: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = bits.trailing_zeros();
+        bits &= bits.wrapping_sub(1);
+        (lane < LANES as u32).then_some(lane as usize)
+    })
 }
 
 /// Measures the voxels of a Bucket that are within `reach` [voxels] of the mesh, asking the patches `near`.
@@ -204,17 +242,7 @@ fn pick(
     to.clear();
     let middle = corner.map(|n| n as f32 + 0.5 * edge - 4.0);
     let radius = half_diagonal(edge);
-    let mut most = [f32::INFINITY; LANES];
-    least.clear();
-    for (n, rows) in from.rows.iter().enumerate() {
-        let (low, high) = bounds_squared(rows, middle);
-        let lanes = (from.patches.len() - n * LANES).min(LANES);
-        for lane in 0..lanes {
-            most[lane] = if high[lane] < most[lane] { high[lane] } else { most[lane] };
-        }
-        least.push(low);
-    }
-    let mut nearest = most.iter().fold(f32::INFINITY, |a, &b| if b < a { b } else { a }).sqrt();
+    let mut nearest = bound(from, middle, least);
     let place = first + DVec3::from_array(corner.map(|n| n as f64 + 0.5 * f64::from(edge)));
     exact.clear();
     for &triangle in &from.alone {
@@ -226,11 +254,8 @@ fn pick(
     let limit = (nearest + 2.0 * radius).min(reach + radius) + rounding(nearest.min(reach));
     let limit_squared = limit * limit;
     for (n, (rows, low)) in from.rows.iter().zip(&*least).enumerate() {
-        let lanes = (from.patches.len() - n * LANES).min(LANES);
-        for lane in 0..lanes {
-            if low[lane] <= limit_squared {
-                to.push(rows.map(|row| row[lane]), from.patches[n * LANES + lane]);
-            }
+        for lane in lanes(up_to(low, limit_squared)) {
+            to.push(rows.map(|row| row[lane]), from.patches[n * LANES + lane]);
         }
     }
     for (&triangle, &found) in from.alone.iter().zip(&*exact) {
@@ -252,30 +277,15 @@ fn nearest(
     candidates: &mut Vec<(f32, u32)>,
 ) -> Option<(f64, Foot)> {
     let at = voxel.map(|n| n as f32 - 3.5);
-    least.clear();
-    let mut start = 0;
-    let mut lowest = f32::INFINITY;
-    for (n, rows) in asked.rows.iter().enumerate() {
-        let (low, _) = bounds_squared(rows, at);
-        let lanes = (asked.patches.len() - n * LANES).min(LANES);
-        for lane in 0..lanes {
-            if low[lane] < lowest {
-                lowest = low[lane];
-                start = n * LANES + lane;
-            }
-        }
-        least.push(low);
-    }
-
-    // The patch that may be nearest first: it leaves little to ask of the others.
-    let mut limit = reach * reach;
+    // Nothing beyond the nearest point of a patch has to be asked.
+    let nearest = bound(asked, at, least).min(reach);
+    let mut limit = (nearest + 2.0 * rounding(nearest)).powi(2);
     candidates.clear();
-    if lowest <= limit {
-        ask(tree, asked, start, at, &mut limit, candidates);
-    }
-    for n in 0..asked.patches.len() {
-        if n != start && least[n / LANES][n % LANES] <= limit {
-            ask(tree, asked, n, at, &mut limit, candidates);
+    for (n, low) in least.iter().enumerate() {
+        for lane in lanes(up_to(low, limit)) {
+            if low[lane] <= limit {
+                ask(tree, asked, n * LANES + lane, at, &mut limit, candidates);
+            }
         }
     }
 

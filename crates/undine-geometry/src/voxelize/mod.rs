@@ -169,7 +169,8 @@ fn voxelized(
 ) -> undine_core::error::Result<Vec<Voxelized>> {
     let voxel = domain.frame().voxel_size(0);
     domain.budget().check("the patches of a mesh", Tree::bytes(mesh.len()))?;
-    let tree = Tree::new(Scaled { mesh, origin: domain.frame().origin(), voxel });
+    let origin = domain.frame().origin();
+    let tree = Tree::new(Scaled { mesh, origin, voxel, per_voxel: 1.0 / voxel });
     let mut reached = buckets_within(domain, &tree, bounds, reach.voxels)?;
     if domain.processes().count() > 1 {
         let rank = domain.processes().rank();

@@ -23,6 +23,7 @@ pub(super) struct Scaled<'m> {
     pub mesh: &'m Triangles,
     pub origin: DVec3,
     pub voxel: f64,
+    pub per_voxel: f64,
 }
 
 impl Scaled<'_> {
@@ -35,7 +36,7 @@ impl Scaled<'_> {
     /// The corners of a triangle [voxels].
     #[inline]
     pub fn corners(&self, triangle: u32) -> [DVec3; 3] {
-        self.metres(triangle).map(|corner| corner / self.voxel)
+        self.metres(triangle).map(|corner| corner * self.per_voxel)
     }
 }
 
@@ -89,9 +90,9 @@ pub(super) fn is_handy([a, b, c]: [DVec3; 3]) -> bool {
 }
 
 impl Patch {
-    /// The patch of these triangles, which begin at `first` of the order.
-    pub fn new(scaled: &Scaled, triangles: &[u32], first: u32, eight: u32) -> Self {
-        let corners = || triangles.iter().map(|&triangle| scaled.corners(triangle));
+    /// The patch of triangles with these corners [voxels], which begin at `first` of the order.
+    pub fn new(triangles: &[[DVec3; 3]], first: u32, eight: u32) -> Self {
+        let corners = || triangles.iter().copied();
         let (low, high) = corners()
             .flatten()
             .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), corner| {
@@ -152,13 +153,12 @@ pub(super) fn distance(corners: [DVec3; 3], at: DVec3) -> f64 {
 }
 
 impl Eight {
-    /// These triangles, seen from the point of their patch. All of them are handy.
-    pub fn new(scaled: &Scaled, triangles: &[u32], point: DVec3) -> Self {
+    /// The triangles with these corners [voxels], seen from the point of their patch. All of them are handy.
+    pub fn new(triangles: &[[DVec3; 3]], point: DVec3) -> Self {
         let zero = [[0.0; LANES]; 3];
         let mut eight = Self { a: zero, ab: zero, ac: zero, to_b: zero, to_c: zero, per: zero };
         for lane in 0..LANES {
-            let triangle = triangles[lane.min(triangles.len() - 1)];
-            let [a, b, c] = scaled.corners(triangle);
+            let [a, b, c] = triangles[lane.min(triangles.len() - 1)];
             let (ab, ac) = (b - a, c - a);
             let normal = ab.cross(ac);
             let area = normal.length_squared();

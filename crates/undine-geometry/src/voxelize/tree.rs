@@ -52,27 +52,24 @@ impl<'m> Tree<'m> {
     /// Orders the triangles and makes patches and nodes of them. There is at least one triangle.
     pub fn new(scaled: Scaled<'m>) -> Self {
         let order = in_order(&scaled);
-        let made: Vec<(Vec<Patch>, Vec<Eight>)> = order
+        let made: Vec<Batch> = order
             .par_chunks(AT_ONCE)
             .enumerate()
-            .map(|(n, some)| patches_of(&scaled, some, (n * AT_ONCE) as u32))
+            .map(|(n, some)| Batch::new(&scaled, some, (n * AT_ONCE) as u32))
             .collect();
-        let mut patches = Vec::with_capacity(made.iter().map(|(patches, _)| patches.len()).sum());
-        let mut eights = Vec::with_capacity(made.iter().map(|(_, eights)| eights.len()).sum());
-        for (some, of_eight) in made {
+        let count: usize = made.iter().map(|batch| batch.patches.len()).sum();
+        let (mut patches, mut nodes) = (Vec::with_capacity(count), Vec::with_capacity(2 * count));
+        let mut eights = Vec::with_capacity(made.iter().map(|batch| batch.eights.len()).sum());
+        for batch in made {
             let before = eights.len() as u32;
-            patches.extend(some.into_iter().map(|mut patch| {
+            patches.extend(batch.patches.into_iter().map(|mut patch| {
                 patch.eight = if patch.eight == ALONE { ALONE } else { patch.eight + before };
                 patch
             }));
-            eights.extend(of_eight);
+            eights.extend(batch.eights);
+            nodes.extend(batch.nodes);
         }
 
-        let leaf = |patch: &Patch| {
-            let triangles = &order[patch.first as usize..][..patch.count as usize];
-            Node::of_triangles(patch, triangles.iter().map(|&triangle| scaled.corners(triangle)))
-        };
-        let mut nodes: Vec<Node> = patches.par_iter().map(leaf).collect();
         let mut level = 0..nodes.len();
         while level.len() > 1 {
             let next = (level.start..level.end).step_by(CHILDREN).collect::<Vec<_>>();
@@ -216,36 +213,51 @@ fn spread(n: u64) -> u64 {
     (n | n << 2) & 0x1249_2492_4924_9249
 }
 
-/// Patches of triangles that follow each other, from the place `first` of the order.
-fn patches_of(scaled: &Scaled, triangles: &[u32], first: u32) -> (Vec<Patch>, Vec<Eight>) {
-    let (mut patches, mut eights) = (Vec::new(), Vec::new());
-    let mut start = 0;
-    while start < triangles.len() {
-        let corners = scaled.corners(triangles[start]);
-        let handy = is_handy(corners);
-        let mut end = start + 1;
-        let [a, b, c] = corners;
-        let (mut low, mut high) = (a.min(b).min(c), a.max(b).max(c));
-        let mut widest = (high - low).max_element();
-        while handy && end < triangles.len() && end - start < LANES {
-            let [a, b, c] = scaled.corners(triangles[end]);
-            let (own_low, own_high) = (a.min(b).min(c), a.max(b).max(c));
-            widest = widest.max((own_high - own_low).max_element());
-            low = low.min(own_low);
-            high = high.max(own_high);
-            if !is_handy([a, b, c]) || (high - low).max_element() > WIDEST * widest {
-                break;
+/// Patches of some triangles, and the nodes that they are.
+struct Batch {
+    patches: Vec<Patch>,
+    eights: Vec<Eight>,
+    nodes: Vec<Node>,
+}
+
+impl Batch {
+    /// Patches of triangles that follow each other, from the place `first` of the order.
+    fn new(scaled: &Scaled, triangles: &[u32], first: u32) -> Self {
+        let mut batch = Self { patches: Vec::new(), eights: Vec::new(), nodes: Vec::new() };
+        let size = |[low, high]: [DVec3; 2]| (high - low).max_element();
+        let own = |[a, b, c]: [DVec3; 3]| [a.min(b).min(c), a.max(b).max(c)];
+        let mut held = [[DVec3::ZERO; 3]; LANES];
+        let mut start = 0;
+        while start < triangles.len() {
+            held[0] = scaled.corners(triangles[start]);
+            let handy = is_handy(held[0]);
+            let mut bounds = own(held[0]);
+            let mut widest = size(bounds);
+            let mut count = 1;
+            while handy && start + count < triangles.len() && count < LANES {
+                let corners = scaled.corners(triangles[start + count]);
+                let [low, high] = own(corners);
+                widest = widest.max(size([low, high]));
+                bounds = [bounds[0].min(low), bounds[1].max(high)];
+                if !is_handy(corners) || size(bounds) > WIDEST * widest {
+                    break;
+                }
+                held[count] = corners;
+                count += 1;
             }
-            end += 1;
+            batch.push(&held[..count], first + start as u32, handy);
+            start += count;
         }
-        let some = &triangles[start..end];
-        let eight = if handy { eights.len() as u32 } else { ALONE };
-        let patch = Patch::new(scaled, some, first + start as u32, eight);
-        if handy {
-            eights.push(Eight::new(scaled, some, patch.point));
-        }
-        patches.push(patch);
-        start = end;
+        batch
     }
-    (patches, eights)
+
+    fn push(&mut self, corners: &[[DVec3; 3]], first: u32, handy: bool) {
+        let eight = if handy { self.eights.len() as u32 } else { ALONE };
+        let patch = Patch::new(corners, first, eight);
+        if handy {
+            self.eights.push(Eight::new(corners, patch.point));
+        }
+        self.nodes.push(Node::of_triangles(&patch, corners.iter().copied()));
+        self.patches.push(patch);
+    }
 }

@@ -10,7 +10,7 @@ use std::f64::consts::PI;
 use undine_core::glam::DVec3;
 
 /// A node counts as one area from this many times its reach on. The error of a winding number is then a few per cent.
-const FAR_AWAY: f64 = 2.5;
+const FAR_AWAY: f64 = 2.0;
 
 /// Winding numbers of an open mesh that are this near to one half are not settled by one voxel for its neighbours.
 pub(super) const UNSETTLED: f64 = 0.2;
