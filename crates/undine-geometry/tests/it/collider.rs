@@ -212,10 +212,9 @@ fn nothing_gets_through_a_sheet_that_deforms() {
 fn nothing_gets_through_a_solid_plate_thinner_than_any_voxel() {
     let plate = Shape::cuboid(DVec3::new(1.0, 1.0, 1e-7)).unwrap();
     let collider = Collider::solid(plate);
-    let touches =
-        rain(&collider, 60, 1e-3, &|_| {
-            Box::new(|at: DVec3| (at.x.abs() < 0.9 && at.y.abs() < 0.9).then_some(at.z))
-        });
+    let touches = rain(&collider, 60, 1e-3, &|_| {
+        Box::new(|at: DVec3| (at.x.abs() < 0.9 && at.y.abs() < 0.9).then_some(at.z))
+    });
     assert!(touches > 200, "{touches}");
 }
 
