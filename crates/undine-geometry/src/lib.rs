@@ -35,6 +35,6 @@ pub use motion::{Interpolation, Key, Motion};
 pub use nearest::{Nearest, Solid};
 pub use pose::{Pose, Twist};
 pub use pseudonormals::Pseudonormals;
-pub use shape::{MovingShape, PlacedShape, Shape};
+pub use shape::Shape;
 pub use triangles::Triangles;
 pub use winding::Winding;

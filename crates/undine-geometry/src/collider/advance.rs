@@ -61,8 +61,7 @@ pub(super) fn first_contact(
             break;
         }
         gone += free / steepness;
-        // Past the end; also where something is not a number.
-        if !(gone < length) {
+        if gone.is_nan() || gone >= length {
             return None;
         }
         free = distance(way.at(gone / length)) - separation;
@@ -90,7 +89,7 @@ mod tests {
                 let way = way([-0.5, 0.0, 0.0], [speed, speed, 0.0], 0.01);
                 let time = first_contact(way, 1.0, wall(half)).unwrap();
                 let gap = -way.at(time).x - half;
-                assert!(gap >= 0.01 && gap < 0.01 * 1.011, "{half} {speed}: {gap}");
+                assert!((0.01..0.010_11).contains(&gap), "{half} {speed}: {gap}");
             }
         }
     }

@@ -27,7 +27,7 @@ pub(super) enum Form {
 pub(super) enum FormStep<'a> {
     Solid(&'a dyn Solid),
     Mesh(&'a MeshSolid),
-    Deforming(Moving),
+    Deforming(Box<Moving>),
     Level {
         set: &'a LevelSet,
         distance: ChannelRef<'a, Voxels, f32>,
@@ -85,7 +85,7 @@ impl Form {
             Self::Solid(solid) => FormStep::Solid(&**solid),
             Self::Mesh(mesh) => FormStep::Mesh(mesh),
             Self::Deforming(mesh, deformation) => {
-                FormStep::Deforming(Moving::new(mesh, deformation, times)?)
+                FormStep::Deforming(Box::new(Moving::new(mesh, deformation, times)?))
             }
             Self::Level(set, velocity) => FormStep::Level {
                 set,

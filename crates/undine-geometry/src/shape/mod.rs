@@ -21,14 +21,12 @@ mod frustum;
 mod hull;
 mod inset;
 mod masses;
-mod moving;
 mod primitives;
 mod profile;
 mod quickhull;
 mod tree;
 
 pub use build::hull_triangles;
-pub use moving::{MovingShape, PlacedShape};
 
 use crate::blend::{smooth_max, smooth_min};
 use crate::nearest::{Nearest, Solid};

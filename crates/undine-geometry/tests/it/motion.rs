@@ -2,7 +2,7 @@
 
 use undine_core::glam::{DQuat, DVec3};
 use undine_geometry::random::unit;
-use undine_geometry::{Interpolation, Key, Motion, MovingShape, Pose, Shape, Solid, Twist};
+use undine_geometry::{Collider, Interpolation, Key, Motion, Pose, Shape, Solid, Twist};
 
 fn vector(seed: u64, number: u64, half: f64) -> DVec3 {
     let [x, y, z] = [0, 1, 2].map(|k| (2.0 * unit(seed, 3 * number + k) - 1.0) * half);
@@ -196,16 +196,16 @@ fn the_surface_of_a_moving_shape_moves_as_its_points_do() {
     let shape = Shape::cuboid(DVec3::new(0.5, 0.3, 0.8)).unwrap();
     for case in 0..100 {
         let motion = Motion::keyed(keys(case), Interpolation::Cubic).unwrap();
-        let moving = MovingShape { shape: shape.clone(), motion };
+        let collider = Collider::solid(shape.clone()).with_motion(motion.clone());
         let time = keys(case)[0].time + 0.04;
-        let now = moving.at_time(time);
+        let now = collider.during(time, time).unwrap();
         let at = vector(case, 7, 4.0);
-        let (nearest, velocity) = now.nearest_moving(at);
+        let (nearest, velocity) = (now.nearest(at), now.velocity(at));
         assert!(now.distance(nearest.point).abs() < 1e-12 && nearest.distance == now.distance(at));
         // The same point of the shape a little later and earlier.
-        let own = now.pose().to_local(nearest.point);
+        let own = motion.pose(time).to_local(nearest.point);
         let h = 1e-6;
-        let [before, after] = [-h, h].map(|dt| moving.at_time(time + dt).pose().to_world(own));
+        let [before, after] = [-h, h].map(|dt| motion.pose(time + dt).to_world(own));
         let wanted = (after - before) / (2.0 * h);
         assert!(velocity.distance(wanted) < 1e-5 * (1.0 + wanted.length()), "{velocity} {wanted}");
         let bounds = now.bounds().unwrap();
