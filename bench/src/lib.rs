@@ -19,6 +19,7 @@ pub mod poisson_cut;
 pub mod random;
 pub mod rebucketize;
 pub mod record;
+pub mod redistance;
 pub mod report;
 pub mod stencil;
 pub mod tank;

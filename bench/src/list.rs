@@ -2,8 +2,8 @@
 
 use crate::harness::Benchmark;
 use crate::{
-    direct, lcp, manybodies, mesh_sdf, neighbours, poisson, poisson_cut, rebucketize, stencil, transfer,
-    triad, viscosity,
+    direct, lcp, manybodies, mesh_sdf, neighbours, poisson, poisson_cut, rebucketize, redistance,
+    stencil, transfer, triad, viscosity,
 };
 
 /// Every benchmark. To add one, write `src/NAME.rs` and add its line here.
@@ -20,6 +20,7 @@ pub const BENCHMARKS: &[&Benchmark] = &[
     &viscosity::BENCHMARK,
     &direct::BENCHMARK,
     &mesh_sdf::BENCHMARK,
+    &redistance::BENCHMARK,
 ];
 
 /// There is no benchmark of that name.

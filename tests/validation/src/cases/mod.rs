@@ -1,6 +1,7 @@
 //! The cases, by subject. A line here makes a page of `docs/validation/`.
 
 pub mod core;
+pub mod geometry;
 pub mod linsolve;
 
 use crate::page::Page;
@@ -12,6 +13,7 @@ pub const CHILD: &str = "UNDINE_VALIDATION_CHILD";
 pub const PAGES: &[Page] = &[
     Page { name: "core", title: "Validation of the core", cases: core::CASES },
     Page { name: "linsolve", title: "Validation of the solvers", cases: linsolve::CASES },
+    Page { name: "geometry", title: "Validation of geometry", cases: geometry::CASES },
 ];
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! A *scenario* is a function that every process runs. To add one: write it in a file of its topic beside this one, add a
 //! line to [`SCENARIOS`], and beside it write a `#[test]` that calls [`passes`] with its name.
 
+mod levelset;
 mod levelset_tools;
 mod voxelize;
 
@@ -13,8 +14,13 @@ use undine_core::process::{Processes, launch};
 type Scenario = fn(&Arc<dyn Processes>) -> Result<(), Box<dyn Error>>;
 
 /// All scenarios, by name.
-const SCENARIOS: &[(&str, Scenario)] =
-    &[("level-set tools", levelset_tools::tools), ("voxelize", voxelize::voxelize)];
+const SCENARIOS: &[(&str, Scenario)] = &[
+    ("level set redistance", levelset::redistance),
+    ("level set advect", levelset::advect),
+    ("level set extrapolate", levelset::extrapolate),
+    ("level-set tools", levelset_tools::tools),
+    ("voxelize", voxelize::voxelize),
+];
 
 /// The way into a scenario under `mpirun`; without it, a test that does nothing.
 #[test]
