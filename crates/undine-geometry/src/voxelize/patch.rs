@@ -229,3 +229,47 @@ fn times(a: [f32; 3], s: f32) -> [f32; 3] {
 fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random;
+
+    /// Eight triangles about a voxel wide, some of them as thin as a patch takes, around a place.
+    fn triangles(seed: u64) -> [[DVec3; 3]; LANES] {
+        let point =
+            |n: u64| DVec3::from_array([0, 1, 2].map(|k| random::unit(seed, 3 * n + k) - 0.5));
+        std::array::from_fn(|n| {
+            let n = 4 * n as u64;
+            let (a, u, v) = (point(n) * 2.0 + 5.0, point(n + 1), point(n + 2));
+            let thin = 10.0_f64.powf(-2.0 * random::unit(seed, 900 + n));
+            [a, a + u, a + 0.5 * u + thin * v]
+        })
+    }
+
+    #[test]
+    fn eight_distances_at_once_are_those_of_one_triangle_each_and_never_below_the_bound() {
+        let mut seen = 0;
+        for seed in 0..400 {
+            let triangles = triangles(seed);
+            if !triangles.iter().all(|corners| is_handy(*corners)) {
+                continue;
+            }
+            let patch = Patch::new(&triangles, 0, 0);
+            let eight = Eight::new(&triangles, patch.point);
+            for n in 0..50 {
+                let place = [1000, 1001, 1002].map(|k| random::unit(seed, k + 3 * n));
+                let at = DVec3::from_array(place) * 12.0 - 1.0;
+                let arm = (at - patch.point).as_vec3().to_array();
+                for (found, corners) in eight.distances_squared(arm).into_iter().zip(triangles) {
+                    let exact = distance(corners, at);
+                    let error = (f64::from(found).sqrt() - exact).abs();
+                    assert!(error < 1e-5, "{error} of {exact}");
+                    assert!(patch.at_least(at) <= exact, "{} of {exact}", patch.at_least(at));
+                    seen += 1;
+                }
+            }
+        }
+        assert!(seen > 10_000, "{seen}");
+    }
+}

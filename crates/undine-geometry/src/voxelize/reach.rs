@@ -30,10 +30,10 @@ pub(super) fn buckets_within(
     let all = vec![tree.root()];
     let mut reached: Vec<Reached> =
         first.buckets().map(|bucket| Reached { bucket, near: all.clone() }).collect();
-    let box_of = |level: u8| domain.buckets_in_box(bounds.min, bounds.max, level);
     if reach.is_infinite() {
         // All Buckets of the box are wanted, so their number is known before any is made.
-        let wanted = box_of(0)?.len() as u64 * BYTES_PER_BUCKET;
+        let all = domain.buckets_in_box(bounds.min, bounds.max, 0)?.len() as u64;
+        let wanted = all * BYTES_PER_BUCKET / domain.processes().count() as u64;
         domain.budget().check("the Buckets of a full level set", wanted)?;
     }
     let [low, high] =
@@ -51,15 +51,13 @@ pub(super) fn buckets_within(
                 (!near.is_empty()).then_some(Reached { bucket, near })
             })
             .collect();
+        // A Bucket that the surface may reach has a child that it reaches, and a process its share of them. Of the finest,
+        // more than half are kept in the end.
+        let wanted = reached.len() as u64 * BYTES_PER_BUCKET / domain.processes().count() as u64;
+        let wanted = if level == 0 { wanted / 2 } else { wanted };
+        domain.budget().check("the Buckets around a mesh", wanted)?;
         if level == 0 {
             break;
-        }
-        // Of eight children of a Bucket that the surface passes, it passes about four.
-        let needed = 4 * reached.len() as u64 * BYTES_PER_BUCKET;
-        if level == 1 {
-            domain.budget().check("the Buckets around a mesh", needed)?;
-        } else {
-            domain.budget().check("the Buckets around a mesh", needed / 8)?;
         }
         reached = reached
             .into_par_iter()

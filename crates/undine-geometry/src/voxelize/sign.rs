@@ -127,12 +127,12 @@ impl Pieces {
         let at = |voxel: usize| place(bucket, voxel);
         for piece in &pieces {
             let deepest = piece.deepest;
-            let beside = if self.depth[deepest] < NEAR {
-                self.from_beside(tree, bucket, near, deepest)
+            let told = if self.depth[deepest] < NEAR {
+                self.told_by_neighbour(tree, bucket, near, deepest)
             } else {
                 None
             };
-            let winding = beside.unwrap_or_else(|| tree.winding(at(deepest)));
+            let winding = told.unwrap_or_else(|| tree.winding(at(deepest)));
             // Around the holes of an open mesh, winding numbers go from 0 to 1 without a surface between.
             let settled = tree.closed || self.is_settled(tree, bucket, piece, winding, rule);
             for &voxel in &self.voxels[piece.from..piece.to] {
@@ -170,7 +170,13 @@ impl Pieces {
     }
 
     /// The winding number of a voxel by that of a neighbour in the Bucket and what lies between them.
-    fn from_beside(&self, tree: &Tree, bucket: Bucket, near: &[u32], voxel: usize) -> Option<f64> {
+    fn told_by_neighbour(
+        &self,
+        tree: &Tree,
+        bucket: Bucket,
+        near: &[u32],
+        voxel: usize,
+    ) -> Option<f64> {
         let [x, y, z] = Resolution::R8.coords(voxel).map(|n| n as i32);
         let settled = |towards: usize| {
             let step = offset_towards(towards);

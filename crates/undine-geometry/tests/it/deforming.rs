@@ -127,7 +127,7 @@ fn a_shape_that_turns_and_swells_is_near_its_mesh_at_every_time() {
         let column = exact.column().unwrap();
         let sampler = exact.sampler(&column);
         let error = worst(&set, |at| sampler.distance(at));
-        assert!(error < 0.35, "{error} voxels at {time}");
+        assert!(error < 0.15, "{error} voxels at {time}");
     }
 }
 
