@@ -1,8 +1,8 @@
 //! From a mesh to a level set: exact distances in a band around it or everywhere, and the inside by winding number.
 //!
-//! The triangles are put in patches of eight ([`patch`]) under a tree ([`tree`]). Down the levels of Buckets, patches are
-//! picked that each has to ask ([`reach`]); then every Bucket is on its own: its voxels are measured ([`measure`]) and
-//! turned inside or outside ([`sign`]), the same way whichever thread or process does it.
+//! The triangles are put in patches of eight (`patch`) under a tree (`tree`). Down the levels of Buckets, patches are
+//! picked that each has to ask (`reach`); then every Bucket is on its own: its voxels are measured (`measure`) and
+//! turned inside or outside (`sign`), the same way whichever thread or process does it.
 //!
 //! Nothing is asked of the mesh. Where it is closed, inside is where it goes around; parts that overlap are united.
 //! Where it is open, inside is where it goes around by more than half. A sheet, which has no inside, is given

@@ -70,7 +70,7 @@ pub(super) struct Patch {
     pub height: [f32; 2],
     /// How far they reach from the point across the normal [voxels].
     pub across: f32,
-    /// The first triangle's place in [`Order`].
+    /// The first triangle's place in the order of the tree.
     pub first: u32,
     /// How many there are.
     pub count: u32,
