@@ -3,6 +3,8 @@
 //!
 //! A benchmark is one file with a [`harness::Benchmark`] in it, and one line in [`list::BENCHMARKS`].
 
+pub mod ccd;
+pub mod closest;
 pub mod direct;
 pub mod harness;
 pub mod hash;

@@ -2,8 +2,8 @@
 
 use crate::harness::Benchmark;
 use crate::{
-    direct, lcp, manybodies, mesh_sdf, neighbours, poisson, poisson_cut, rebucketize, redistance,
-    stencil, transfer, triad, viscosity,
+    ccd, closest, direct, lcp, manybodies, mesh_sdf, neighbours, poisson, poisson_cut, rebucketize,
+    redistance, stencil, transfer, triad, viscosity,
 };
 
 /// Every benchmark. To add one, write `src/NAME.rs` and add its line here.
@@ -20,6 +20,8 @@ pub const BENCHMARKS: &[&Benchmark] = &[
     &viscosity::BENCHMARK,
     &direct::BENCHMARK,
     &mesh_sdf::BENCHMARK,
+    &closest::BENCHMARK,
+    &ccd::BENCHMARK,
     &redistance::BENCHMARK,
 ];
 
