@@ -176,8 +176,8 @@ impl LevelSet {
         Ok(accessor.map(self.volume.own(self.distance), |here, distance| {
             let velocity = reader.around(&frame, here.bucket);
             let (mut low, mut high) = (DVec3::ZERO, DVec3::ZERO);
-            for place in 0..VOXELS {
-                if f64::from(distance[place].abs()) >= voxel {
+            for (place, distance) in distance.iter().enumerate() {
+                if f64::from(distance.abs()) >= voxel {
                     continue;
                 }
                 for time in [from, 0.5 * (from + to), to] {

@@ -30,8 +30,8 @@ impl Lanes {
     #[inline(always)]
     fn each(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
         let mut result = self.0;
-        for n in 0..8 {
-            result[n] = f(self.0[n], other.0[n]);
+        for (n, to) in result.iter_mut().enumerate() {
+            *to = f(self.0[n], other.0[n]);
         }
         Self(result)
     }
@@ -39,8 +39,8 @@ impl Lanes {
     #[inline(always)]
     fn compare(self, other: Self, f: impl Fn(f32, f32) -> bool) -> Which {
         let mut result = [0; 8];
-        for n in 0..8 {
-            result[n] = if f(self.0[n], other.0[n]) { u32::MAX } else { 0 };
+        for (n, to) in result.iter_mut().enumerate() {
+            *to = if f(self.0[n], other.0[n]) { u32::MAX } else { 0 };
         }
         Which(result)
     }
@@ -88,8 +88,8 @@ impl Which {
     #[inline(always)]
     fn each(self, other: Self, f: impl Fn(u32, u32) -> u32) -> Self {
         let mut result = self.0;
-        for n in 0..8 {
-            result[n] = f(self.0[n], other.0[n]);
+        for (n, to) in result.iter_mut().enumerate() {
+            *to = f(self.0[n], other.0[n]);
         }
         Self(result)
     }
@@ -98,9 +98,9 @@ impl Which {
     #[inline(always)]
     pub fn pick(self, yes: Lanes, no: Lanes) -> Lanes {
         let mut result = no.0;
-        for n in 0..8 {
+        for (n, to) in result.iter_mut().enumerate() {
             let (yes, no) = (yes.0[n].to_bits(), no.0[n].to_bits());
-            result[n] = f32::from_bits((yes & self.0[n]) | (no & !self.0[n]));
+            *to = f32::from_bits((yes & self.0[n]) | (no & !self.0[n]));
         }
         Lanes(result)
     }

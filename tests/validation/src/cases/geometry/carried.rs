@@ -13,14 +13,16 @@ use undine_geometry::{Nearest, Result, Solid};
 /// The disc, as a slice of an extruded one.
 pub const ZALESAK: Case = Case {
     name: "geometry-zalesak",
-    doc: "A slotted disc (Zalesak 1979), here a cylinder 40 long in 100 × 100 voxels, turns once and is what it was.",
+    doc: "A slotted disc (Zalesak 1979), here a cylinder 40 long in 100 × 100 voxels, turns once. The \
+          volume stays; edges and the slot's corners, sharper than a voxel, are rounded.",
     run: zalesak,
 };
 
 /// The ball with a slot.
 pub const ZALESAK_SPHERE: Case = Case {
     name: "geometry-zalesak-sphere",
-    doc: "A slotted ball (Enright et al. 2002) of radius 15 in 100³ voxels turns once and is what it was.",
+    doc: "A slotted ball (Enright et al. 2002) of radius 15 in 100³ voxels turns once. The \
+          volume stays; edges and the slot's corners, sharper than a voxel, are rounded.",
     run: zalesak_sphere,
 };
 
@@ -101,12 +103,12 @@ fn turn(body: &Slotted, exact: f64) -> Result<Verdict> {
             "area after a turn, of that at the start",
             report.after.area / report.before.area,
             1.0,
-            0.05,
+            0.08,
         )
         .at_most(
             "volume that is elsewhere, of all",
             differing(&start, &set)? / report.before.volume,
-            0.06,
+            0.12,
         ))
 }
 
@@ -160,11 +162,11 @@ fn deform() -> Result<Verdict> {
     Ok(Verdict::new()
         .near("volume at the start, of the exact one", there.before.volume / 0.0141372, 1.0, 5e-3)
         .at_least("area when it is thinnest", there.after.area / there.before.area, 3.0)
-        .at_most("volume lost when it is thinnest", -there.drift(), 0.15)
-        .at_most("volume lost at the end", lost, 0.15)
-        .at_most("volume that is elsewhere, of all", elsewhere, 0.3)
+        .at_most("volume lost when it is thinnest", -there.drift(), 0.1)
+        .at_most("volume lost at the end", lost, 0.1)
+        .at_most("volume that is elsewhere, of all", elsewhere, 0.2)
         .near("volume at the end if it is kept", volume, 1.0, 5e-3)
-        .at_most("by moving the surface, in voxels", moved / 0.01, 2.0))
+        .at_most("by moving the surface, in voxels", moved / 0.01, 0.5))
 }
 
 /// The volume where one is inside and the other is not [m³], to the nearest voxel.
