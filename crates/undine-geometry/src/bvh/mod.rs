@@ -2,7 +2,7 @@
 //!
 //! Built top down by binned surface-area heuristic (Wald 2007) straight into nodes of eight children, so that eight
 //! boxes, and the eight triangles of a leaf, are tested at a time. Boxes and leaves are `f32` in the mesh's own
-//! [`Frame`](frame::Frame) and only rule triangles out, with every rounding on the safe side; what is left is decided
+//! frame and only rule triangles out, with every rounding on the safe side; what is left is decided
 //! in `f64` by the functions that ask one triangle. The answers are therefore the same bits as those of a loop over
 //! all triangles: they depend on neither the shape of the tree, nor its history of refits, nor the number of threads.
 //!
@@ -92,7 +92,7 @@ impl Bvh {
         self.triangles
     }
 
-    /// The memory [bytes] of the tree and of the triangles under it.
+    /// The memory [B] of the tree and of the triangles under it.
     pub fn memory(&self) -> Memory {
         let bytes = |len: usize, one: usize| (len * one) as u64;
         Memory {
@@ -107,7 +107,7 @@ impl Bvh {
     }
 }
 
-/// What a [`Bvh`] takes [bytes].
+/// What a [`Bvh`] takes [B].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Memory {
     /// The nodes.
