@@ -5,6 +5,7 @@ use crate::{
     ccd, closest, direct, lcp, manybodies, mesh_sdf, neighbours, poisson, poisson_cut, rebucketize,
     redistance, stencil, transfer, triad, viscosity,
 };
+use undine_schema::spelling::alike;
 
 /// Every benchmark. To add one, write `src/NAME.rs` and add its line here.
 pub const BENCHMARKS: &[&Benchmark] = &[
@@ -40,7 +41,7 @@ pub fn find(name: &str) -> Result<&'static Benchmark, UnknownName> {
     let found = BENCHMARKS.iter().find(|benchmark| benchmark.name == name);
     found.copied().ok_or_else(|| UnknownName {
         name: name.to_owned(),
-        nearest: nearest(name, BENCHMARKS.iter().map(|benchmark| benchmark.name)),
+        nearest: alike(name, BENCHMARKS.iter().map(|benchmark| benchmark.name)),
     })
 }
 
@@ -51,57 +52,10 @@ fn did_you_mean(nearest: &[&str]) -> String {
     }
 }
 
-/// Those of `names` that a person may have meant by `typed`: a third of its letters wrong at most, or a part of the name.
-fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let allowed = 1 + typed.chars().count() / 3;
-    let mut alike: Vec<(usize, &str)> = names
-        .map(|name| (edit_distance(typed, name), name))
-        .filter(|&(distance, name)| {
-            distance <= allowed || (!typed.is_empty() && name.contains(typed))
-        })
-        .collect();
-    alike.sort_by_key(|&(distance, _)| distance);
-    alike.into_iter().map(|(_, name)| name).collect()
-}
-
-/// How many letters to insert, remove or replace to get from `a` to `b` (Levenshtein 1966), one row at a time.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, letter) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for j in 0..b.len() {
-            let replaced = diagonal + usize::from(letter != b[j]);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
-
-    #[test]
-    fn edit_distance_counts_insertions_removals_and_replacements() {
-        assert_eq!(edit_distance("stencil", "stencil"), 0);
-        assert_eq!(edit_distance("stencl", "stencil"), 1);
-        assert_eq!(edit_distance("stensill", "stencil"), 2);
-        assert_eq!(edit_distance("", "abc"), 3);
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-    }
-
-    #[test]
-    fn nearest_names_come_nearest_first_and_strangers_not_at_all() {
-        let names = ["stencil", "transfer", "rebucketize", "neighbours"];
-        assert_eq!(nearest("neighbors", names.into_iter()), ["neighbours"]);
-        assert_eq!(nearest("bucket", names.into_iter()), ["rebucketize"]);
-        assert_eq!(nearest("xyz", names.into_iter()), Vec::<&str>::new());
-        assert_eq!(nearest("abd", ["abcd", "abd", "zzz"].into_iter()), ["abd", "abcd"]);
-    }
 
     #[test]
     fn an_unknown_name_is_an_error_that_names_the_nearest() {
