@@ -59,7 +59,7 @@ pub enum GeometryError {
         wanted: &'static str,
     },
     /// Something without an end where something with bounds is needed.
-    #[error("{what} is unbounded, so it has no level set; intersect it with a box")]
+    #[error("{what} has no bounds; intersect it with a box")]
     Unbounded {
         /// What it is.
         what: String,

@@ -7,7 +7,7 @@
 //! the part where it is positive has a closed form. Areas and volumes converge with second order.
 
 use crate::error::Result;
-use crate::nearest::Solid;
+use crate::solid::Solid;
 use undine_core::domain::VOXELS_PER_BUCKET;
 use undine_core::glam::{DVec3, IVec3};
 use undine_core::volume::{MacHandle, Resolution};
@@ -129,14 +129,24 @@ impl Cut<'_> {
         }
         let centre = DVec3::from_array(cell.map(|n| n as f64 + 0.5));
         let back = IVec3::AXES[axis].as_dvec3();
-        let [from, to] = [centre - back, centre].map(|voxels| self.lattice.place(voxels));
-        let [near_from, near_to] = [from, to].map(|at| self.solid.nearest(at));
-        // A centre inside of the solid is a matter of areas, and so is a way that grazes a curved surface: a wall is
-        // seen from opposite sides.
-        near_from.distance > 0.0
-            && near_to.distance > 0.0
-            && near_from.normal.dot(near_to.normal) < 0.0
-            && self.solid.crosses(from, to)
+        let [from, to] = [centre - back, centre].map(|voxels| self.standpoint(voxels));
+        from.zip(to).is_some_and(|(from, to)| self.solid.is_wall_between(from, to))
+    }
+
+    /// Where one stands outside of the solid in a cell, by the voxels to its centre: the centre itself, or beside the thin wall
+    /// that it happens to lie in. A centre deep inside is a matter of areas.
+    fn standpoint(&self, centre: DVec3) -> Option<DVec3> {
+        let at = self.lattice.place(centre);
+        let voxel = self.lattice.frame.voxel_size(0);
+        // Twice as far as what counts as a touch on the way.
+        let clear = 2e-3 * voxel;
+        let near = self.solid.nearest(at);
+        let push = clear - near.distance;
+        match push {
+            _ if near.distance > clear => Some(at),
+            _ if push < 0.25 * voxel => Some(at + push * near.normal),
+            _ => None,
+        }
     }
 }
 

@@ -4,10 +4,10 @@
 //! normal at the nearest point, which is several times faster and right wherever the mesh is closed and does not pass
 //! through itself (Bærentzen & Aanæs, *Signed distance computation using the angle weighted pseudonormal*, 2005).
 
-use crate::bvh::{Bvh, Closest, Ray};
+use crate::bvh::{Bvh, Closest};
 use crate::error::{GeometryError, Result, positive};
-use crate::nearest::{Nearest, Solid};
 use crate::pseudonormals::Pseudonormals;
+use crate::solid::{Nearest, Solid};
 use crate::triangles::Triangles;
 use crate::winding::{Rule, Winding};
 use undine_core::glam::DVec3;
@@ -151,12 +151,6 @@ impl Solid for MeshSolid {
             _ => normal,
         };
         Nearest { point: closest.point, normal, distance }
-    }
-
-    /// Whether the way passes through a triangle, or, between two places inside of a closed mesh, through none.
-    fn crosses(&self, from: DVec3, to: DVec3) -> bool {
-        // Within the thickness of a sheet there is something to cross beside its triangles.
-        self.bvh.any_hit(&Ray::segment(from, to)) || self.is_inside(from) || self.is_inside(to)
     }
 
     fn bounds(&self) -> Option<Bounds> {

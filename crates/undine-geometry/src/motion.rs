@@ -158,6 +158,23 @@ impl Motion {
         }
     }
 
+    /// How fast it moved just before a time [s]: at a key where the velocity jumps, what led to it.
+    pub fn twist_before(&self, time: f64) -> Twist {
+        match &self.path {
+            Path::Keyed { interpolation, keys, spans } if *interpolation != Interpolation::Hold => {
+                let next = keys.partition_point(|key| key.time < time);
+                if next == 0 || next == keys.len() {
+                    return Twist::default();
+                }
+                let (from, to) = (&keys[next - 1], &keys[next]);
+                let part = (time - from.time) / (to.time - from.time);
+                spans[next - 1].twist(&from.pose, &to.pose, part)
+            }
+            Path::Keyed { .. } => Twist::default(),
+            Path::Still(_) | Path::Steady(..) => self.twist(time),
+        }
+    }
+
     /// The times of the keys [s] strictly between two times: where it may change its direction.
     pub fn turns(&self, from: f64, to: f64) -> impl Iterator<Item = f64> + '_ {
         let keys = match &self.path {

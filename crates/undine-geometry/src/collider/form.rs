@@ -6,7 +6,7 @@ use super::triangles::{Moving, touch_resting};
 use crate::error::Result;
 use crate::levelset::{DistanceSampler, LevelSet};
 use crate::mesh_solid::MeshSolid;
-use crate::nearest::{Nearest, Solid};
+use crate::solid::{Nearest, Solid};
 use std::sync::Arc;
 use undine_core::Handle;
 use undine_core::channel::ChannelRef;
@@ -105,8 +105,8 @@ impl FormStep<'_> {
         self.with_solid(|solid| solid.bounds())
     }
 
-    pub fn crosses(&self, from: DVec3, to: DVec3) -> bool {
-        self.with_solid(|solid| solid.crosses(from, to))
+    pub fn first_hit(&self, from: DVec3, to: DVec3) -> Option<DVec3> {
+        self.with_solid(|solid| solid.first_hit(from, to))
     }
 
     /// The nearest point of the surface, and how fast it deforms [m/s].
@@ -122,15 +122,19 @@ impl FormStep<'_> {
         }
     }
 
-    /// The first touch of a sphere during what is left of a leg when a part of it is over.
-    pub fn first_touch(&self, leg: usize, part: f64, way: Way) -> Result<Option<Touch>> {
+    /// The first touch of a sphere during what is left of a leg, `left` [s], when a part of it is over.
+    pub fn first_touch(&self, leg: usize, part: f64, way: Way, left: f64) -> Result<Option<Touch>> {
         match self {
             Self::Mesh(mesh) => touch_resting(mesh, way),
             Self::Deforming(moving) => moving.first_touch(leg, part, way),
             Self::Solid(solid) => Ok(self.advance(way, 1.0, |at| solid.distance(at))),
             Self::Level { set, distance, .. } => {
                 let sampler = set.sampler(distance);
-                Ok(self.advance(way, STEEPNESS_BETWEEN_VOXELS, |at| sampler.distance(at)))
+                // The level set is that of the end. What carries its surface there carries the sphere's start along.
+                let carried = left * self.nearest_and_velocity(way.from).1;
+                let relative = Way { from: way.from + carried, ..way };
+                let steepness = STEEPNESS_BETWEEN_VOXELS;
+                Ok(self.advance(relative, steepness, |at| sampler.distance(at)))
             }
         }
     }

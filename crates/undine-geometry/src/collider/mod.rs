@@ -35,8 +35,8 @@ use crate::error::{GeometryError, Result};
 use crate::levelset::LevelSet;
 use crate::mesh_solid::MeshSolid;
 use crate::motion::Motion;
-use crate::nearest::{Nearest, Solid};
 use crate::pose::{Pose, Twist};
+use crate::solid::{Nearest, Solid};
 use advance::Way;
 use form::{Form, FormStep};
 use std::sync::Arc;
@@ -93,7 +93,10 @@ impl Collider {
         Ok(Self::new(Form::Deforming(Arc::new(mesh), Arc::new(deformation))))
     }
 
-    /// A level set, and the channel of its velocities [m/s], if it has one.
+    /// A level set, as it is at the end of each step, and the channel of its velocities [m/s], if it has one.
+    ///
+    /// On several processes, each can ask about places in its own Buckets and in its copies of those around them, which it
+    /// refreshes before; of what lies beyond, a process knows nothing.
     pub fn level_set(set: LevelSet, velocity: Option<Handle<Vec3>>) -> Result<Self> {
         if let Some(handle) = velocity {
             set.volume().column(handle)?;
@@ -150,7 +153,8 @@ impl Collider {
             form,
             legs: legs.collect(),
             pose: self.motion.pose(end),
-            twist: self.motion.twist(end),
+            // How it moved during the step, not how it goes on after a key at its end.
+            twist: if end > start { self.motion.twist_before(end) } else { self.motion.twist(end) },
             friction: self.friction,
             duration: end - start,
         })
@@ -255,7 +259,8 @@ impl ColliderStep<'_> {
                 to: leg.to.to_local(place(leg.finish)),
                 radius,
             };
-            if let Some(touch) = self.form.first_touch(number, part, way)? {
+            let left = (leg.finish - first) * self.duration;
+            if let Some(touch) = self.form.first_touch(number, part, way, left)? {
                 let time = first + (leg.finish - first) * touch.time;
                 let (pose, local) = (leg.pose(leg.part(time)), way.at(touch.time));
                 let left = (1.0 - time) * self.duration;
@@ -326,7 +331,8 @@ impl Solid for ColliderStep<'_> {
         Bounds::around((0..8).map(corner))
     }
 
-    fn crosses(&self, from: DVec3, to: DVec3) -> bool {
-        self.form.crosses(self.pose.to_local(from), self.pose.to_local(to))
+    fn first_hit(&self, from: DVec3, to: DVec3) -> Option<DVec3> {
+        let normal = self.form.first_hit(self.pose.to_local(from), self.pose.to_local(to))?;
+        Some(self.pose.rotation * normal)
     }
 }

@@ -22,7 +22,8 @@ const MOST_IMPACTS: usize = 8;
 ///
 /// Where it touches, it is carried along by the surface, gives up what would take it inwards, and slides on as far as
 /// Coulomb friction lets it. A point should be given a small radius, larger than what its coordinates are rounded to; with
-/// none, it is taken for a sphere of a millionth of its way.
+/// none, it is taken for a sphere of a millionth of its way. A sphere that two colliders close on cannot stay outside of both:
+/// it keeps to the side of the one that it touched last.
 pub fn sweep(colliders: &[ColliderStep<'_>], from: DVec3, to: DVec3, radius: f64) -> Result<Swept> {
     let (mut begin, mut at, mut target) = (0.0, from, to);
     let mut last = None;
@@ -36,8 +37,17 @@ pub fn sweep(colliders: &[ColliderStep<'_>], from: DVec3, to: DVec3, radius: f64
         let apart = (radius - impact.distance).max(0.0) * impact.normal;
         target = impact.carried + apart + slide(&impact, target - impact.carried);
     }
-    // Pressed between surfaces that close: it keeps to the one that it touched last.
-    let position = last.map_or(to, |(_, impact)| impact.carried);
+    // Pressed between surfaces: it goes with the one that it touched last, as far as the others let it.
+    let Some((pressing, impact)) = last else {
+        return Ok(Swept { position: at, impacts: 0, last });
+    };
+    let mut position = impact.carried;
+    let others = colliders.iter().enumerate().filter(|&(number, _)| number != pressing);
+    for (_, other) in others {
+        if let Some(blocked) = other.first_impact(begin, at, position, radius)? {
+            position = blocked.position;
+        }
+    }
     Ok(Swept { position, impacts: MOST_IMPACTS, last })
 }
 

@@ -7,7 +7,7 @@ use crate::bvh::{Bvh, Closest};
 use crate::ccd::{Contact, Gap, point_triangle};
 use crate::error::Result;
 use crate::mesh_solid::{MeshSolid, Side};
-use crate::nearest::{Nearest, Solid};
+use crate::solid::{Nearest, Solid};
 use crate::triangle::closest_point;
 use crate::triangles::Triangles;
 use undine_core::glam::{DMat3, DVec3};

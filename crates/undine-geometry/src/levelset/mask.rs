@@ -4,7 +4,7 @@
 
 use super::{LevelSet, VOXELS};
 use crate::error::{GeometryError, Result, positive};
-use crate::nearest::Solid;
+use crate::solid::Solid;
 use undine_core::glam::DVec3;
 use undine_core::volume::Resolution;
 use undine_core::{Accessor, Bucket, Frame, Handle};

@@ -2,7 +2,7 @@
 
 use super::LevelSet;
 use crate::error::{GeometryError, Result, positive};
-use crate::nearest::Solid;
+use crate::solid::Solid;
 use rayon::prelude::*;
 use undine_core::domain::MAX_LEVEL;
 use undine_core::mesh::Bounds;

@@ -1,7 +1,7 @@
 //! Reading distances between voxels, with the right sign where there are none.
 
 use super::LevelSet;
-use crate::nearest::{Nearest, Solid};
+use crate::solid::{Nearest, Solid};
 use undine_core::domain::{NONE, Slot, VOXELS_PER_BUCKET, direction};
 use undine_core::glam::{DVec3, IVec3, Vec3};
 use undine_core::mesh::Bounds;

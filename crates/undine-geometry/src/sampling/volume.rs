@@ -6,8 +6,8 @@
 use super::Sampling;
 use super::poisson::{self, Piece};
 use crate::error::{GeometryError, Result, positive};
-use crate::nearest::Solid;
 use crate::random;
+use crate::solid::Solid;
 use rayon::prelude::*;
 use undine_core::glam::{DVec3, I64Vec3};
 use undine_core::mesh::Bounds;

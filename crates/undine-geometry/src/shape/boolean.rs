@@ -5,7 +5,7 @@
 
 use super::primitives::direction;
 use crate::blend::smooth_min;
-use crate::nearest::Nearest;
+use crate::solid::Nearest;
 use undine_core::glam::DVec3;
 
 /// The union of two answers, blended over a width [m].

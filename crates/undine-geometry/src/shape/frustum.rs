@@ -4,7 +4,7 @@
 //! side and the top.
 
 use super::primitives::radial;
-use crate::nearest::Nearest;
+use crate::solid::Nearest;
 use undine_core::glam::{DVec2, DVec3};
 
 /// A cone cut off at both ends, about the z axis, from z = −half to half.

@@ -5,7 +5,7 @@ use super::quickhull::{self, Triangle};
 use super::tree::BoxTree;
 use crate::error::Result;
 use crate::mass::MassProperties;
-use crate::nearest::Nearest;
+use crate::solid::Nearest;
 use crate::triangle::{self, Feature};
 use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;

@@ -29,8 +29,8 @@ mod tree;
 pub use build::hull_triangles;
 
 use crate::blend::{smooth_max, smooth_min};
-use crate::nearest::{Nearest, Solid};
 use crate::pose::Pose;
+use crate::solid::{Nearest, Solid};
 use frustum::Frustum;
 use hull::Hull;
 use profile::Profile;

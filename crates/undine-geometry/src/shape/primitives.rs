@@ -3,7 +3,7 @@
 //! Each gives the nearest point p, the outward normal n and the distance d with `at = p + d n`. At centres and on
 //! axes, where every direction is as good, one is chosen once and for all.
 
-use crate::nearest::Nearest;
+use crate::solid::Nearest;
 use undine_core::glam::DVec3;
 
 /// `v` made of length 1; `otherwise` if it is too short to have a direction, or not finite.

@@ -9,7 +9,7 @@ use super::primitives::radial;
 use super::tree::BoxTree;
 use super::{LONGEST, SHORTEST};
 use crate::error::{GeometryError, Result};
-use crate::nearest::Nearest;
+use crate::solid::Nearest;
 use undine_core::glam::{DVec2, DVec3};
 use undine_core::mesh::Bounds;
 

@@ -7,7 +7,7 @@ use super::lattice::{CELLS, Lattice, NONE, Tile};
 use super::stencils::Side;
 use super::stuffing::Stuffing;
 use crate::error::Result;
-use crate::nearest::Solid;
+use crate::solid::Solid;
 use rayon::prelude::*;
 use undine_core::glam::DVec3;
 use undine_core::mesh::{Body, Tetrahedra};

@@ -2,7 +2,7 @@
 
 use super::lattice::{EDGES, Lattice, NONE, Tile};
 use super::stencils::Side;
-use crate::nearest::Solid;
+use crate::solid::Solid;
 use rayon::prelude::*;
 use undine_core::glam::DVec3;
 

@@ -5,7 +5,7 @@
 //! 60° or 90°. The lattice is kept in blocks of 8³ cubes, only where it is needed.
 
 use crate::error::{GeometryError, Result};
-use crate::nearest::Solid;
+use crate::solid::Solid;
 use rayon::prelude::*;
 use undine_core::MemoryBudget;
 use undine_core::glam::{DVec3, IVec3};

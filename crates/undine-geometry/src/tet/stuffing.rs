@@ -14,7 +14,7 @@ use super::lattice::{CELLS, Lattice, NODES, NONE, Spacing, Tile};
 use super::pinches::{pinched, separate};
 use super::stencils::{Corner, Side, fill};
 use crate::error::{GeometryError, Result, positive};
-use crate::nearest::Solid;
+use crate::solid::Solid;
 use rayon::prelude::*;
 use std::cmp::Ordering;
 

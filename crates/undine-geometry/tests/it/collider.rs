@@ -337,3 +337,33 @@ fn what_cannot_be_swept_is_refused() {
     let mesh = solid(gallery::cuboid(DVec3::ONE), 0.1);
     assert!(Collider::deforming(mesh, Deformation::new(frames).unwrap()).is_err());
 }
+
+#[test]
+fn a_step_that_ends_on_a_key_moves_as_it_did_before_it() {
+    let key = |time: f64, x: f64| Key { time, pose: Pose::at(x * DVec3::X) };
+    let keys = vec![key(0.0, 0.0), key(1.0, 2.0), key(2.0, -1.0)];
+    let motion = Motion::keyed(keys, Interpolation::Linear).unwrap();
+    let collider = Collider::solid(Shape::sphere(0.5).unwrap()).with_motion(motion);
+    for (start, end, wanted) in
+        [(0.5, 1.0, 2.0), (1.0, 1.5, -3.0), (1.5, 2.0, -3.0), (2.0, 3.0, 0.0)]
+    {
+        let velocity = collider.during(start, end).unwrap().velocity(DVec3::ZERO);
+        assert!(velocity.distance(wanted * DVec3::X) < 1e-12, "{start} to {end}: {velocity}");
+    }
+}
+
+#[test]
+fn a_level_set_that_moves_by_its_channel_overtakes_nobody() {
+    // At the end of the step the ball is half a metre further on.
+    let shape = Shape::sphere(1.0).unwrap().moved(&Pose::at(0.5 * DVec3::X)).unwrap();
+    let mut set = LevelSet::of_solid("ball", &domain(0.04), &shape, Extent::NARROW).unwrap();
+    let spec = ChannelSpec::new("velocity", Vec3::new(0.5, 0.0, 0.0)).unit("m/s");
+    let velocity = set.volume_mut().add_channel(&spec, VoxelShape::CELLS).unwrap();
+    let collider = Collider::level_set(set, Some(velocity)).unwrap();
+    let step = [collider.during(0.0, 1.0).unwrap()];
+    let at = 1.2 * DVec3::X;
+    let impact = step[0].first_impact(0.0, at, at, 0.05).unwrap().unwrap();
+    assert!((impact.time - 0.3).abs() < 0.02 && impact.normal.x > 0.99, "{impact:?}");
+    let swept = sweep(&step, at, at, 0.05).unwrap();
+    assert!((swept.position - 1.55 * DVec3::X).length() < 0.01, "{swept:?}");
+}

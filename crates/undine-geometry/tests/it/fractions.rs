@@ -128,7 +128,7 @@ fn a_wall_thinner_than_a_voxel_closes_the_faces_that_it_crosses_and_no_others() 
                 let sides = [lower, upper].map(|at| (at - wall.centre).dot(wall.normal));
                 let clear = sides.iter().all(|side| side.abs() > 1.1e-3 + 1e-3 * voxel);
                 if clear && sides[0] * sides[1] < 0.0 {
-                    assert!(open < 0.05, "{lower} to {upper}: {open}");
+                    assert_eq!(open, 0.0, "{lower} to {upper}");
                     closed += 1;
                 } else if clear && sides.iter().all(|side| side.abs() > 0.09) {
                     assert_eq!(open, 1.0, "{lower} to {upper}");

@@ -25,5 +25,6 @@ mod mpi;
 mod shapes;
 mod solids;
 mod tet;
+mod thin_walls;
 mod voxelize;
 mod winding;

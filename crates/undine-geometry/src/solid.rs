@@ -1,0 +1,87 @@
+//! What has an inside, and the one answer that shapes, meshes and level sets give to "how far, which side, which way".
+
+use std::fmt::Debug;
+use undine_core::glam::DVec3;
+use undine_core::mesh::Bounds;
+
+/// The point of a surface nearest to a place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Nearest {
+    /// The nearest point of the surface [m].
+    pub point: DVec3,
+    /// Outwards there, of length 1.
+    pub normal: DVec3,
+    /// The distance to it [m]; negative inside.
+    pub distance: f64,
+}
+
+/// Something with an inside: every place has a signed distance [m] to its surface, negative inside.
+///
+/// Where the nearest point is not unique, any of them is right, but always the same one.
+pub trait Solid: Debug + Sync {
+    /// The signed distance [m] from a place [m] to the surface.
+    fn distance(&self, at: DVec3) -> f64;
+
+    /// The point of the surface nearest to a place [m].
+    fn nearest(&self, at: DVec3) -> Nearest;
+
+    /// A box that holds the inside; `None` if the inside is unbounded.
+    fn bounds(&self) -> Option<Bounds>;
+
+    /// The normal where the straight way between two places [m] first meets the inside, or comes within a thousandth of
+    /// its length of it: also where the inside is much thinner than the way is long.
+    fn first_hit(&self, from: DVec3, to: DVec3) -> Option<DVec3> {
+        // Sphere tracing (Hart 1996): what is that far away cannot be nearer on the way.
+        let length = from.distance(to);
+        let touch = 1e-3 * length;
+        let mut gone = 0.0;
+        while gone <= length {
+            let at = if gone > 0.0 { from.lerp(to, gone / length) } else { from };
+            let free = self.distance(at);
+            if free <= touch {
+                return Some(self.nearest(at).normal);
+            }
+            if free.is_nan() || gone == length {
+                return None;
+            }
+            // The end itself is asked too.
+            gone = (gone + free).min(length);
+        }
+        None
+    }
+
+    /// Whether the straight way between two places [m] leads through a wall: into the inside at one side of it, and out at
+    /// another, in a crease perhaps. A way that grazes a curved surface does not.
+    fn is_wall_between(&self, from: DVec3, to: DVec3) -> bool {
+        // In a crease of angle φ it may enter by one wall and leave by the other, whose normals have a cosine of φ there: from
+        // 30° on it is found. A curved surface looks the same way at both ends of a short chord.
+        const ALIKE: f64 = 0.866;
+        self.first_hit(from, to)
+            .zip(self.first_hit(to, from))
+            .is_some_and(|(near, far)| near.dot(far) < ALIKE)
+    }
+}
+
+/// Several solids as one: all that is inside of any of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Several<'a>(pub &'a [&'a dyn Solid]);
+
+impl Solid for Several<'_> {
+    fn distance(&self, at: DVec3) -> f64 {
+        self.0.iter().map(|solid| solid.distance(at)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Of the nearest solid; of none, infinitely far away.
+    fn nearest(&self, at: DVec3) -> Nearest {
+        let none = Nearest { point: at, normal: DVec3::Z, distance: f64::INFINITY };
+        self.0.iter().map(|solid| solid.nearest(at)).fold(none, |nearest, other| {
+            if other.distance < nearest.distance { other } else { nearest }
+        })
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        let empty = Bounds { min: DVec3::ZERO, max: DVec3::ZERO };
+        let all: Option<Vec<Bounds>> = self.0.iter().map(|solid| solid.bounds()).collect();
+        Some(all?.into_iter().reduce(Bounds::union).unwrap_or(empty))
+    }
+}
