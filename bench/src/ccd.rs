@@ -6,7 +6,7 @@ use crate::report::Value;
 use undine_core::glam::DVec3;
 use undine_core::{Frame, MemoryBudget};
 use undine_geometry::ccd::mix::{Candidates, PassingSheets, passing_sheets};
-use undine_geometry::ccd::{Gap, Hit, edge_edge_all, point_triangle_all};
+use undine_geometry::ccd::{Gap, PairContact, edge_edge_all, point_triangle_all};
 
 /// The `ccd` benchmark.
 pub const BENCHMARK: Benchmark = Benchmark {
@@ -29,7 +29,7 @@ fn run(context: &Context) -> Result<Outcome> {
     let candidates = find(&sheets)?;
     let pairs = (candidates.point_triangle.len() + candidates.edge_edge.len()) as u64;
 
-    let mut hits: [Vec<Hit>; 2] = Default::default();
+    let mut hits: [Vec<PairContact>; 2] = Default::default();
     let narrow = context.work("pairs", pairs).measure(
         &mut hits,
         |hits| {

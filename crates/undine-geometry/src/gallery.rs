@@ -1,6 +1,9 @@
 //! Meshes that are made: what tests, benchmarks and validation ask about. All of them are closed, look outwards and
 //! have no boundary, unless their doc says otherwise.
 
+use crate::error::Result;
+use crate::random::unit;
+use crate::shape::hull_triangles;
 use crate::triangles::Triangles;
 use std::collections::HashMap;
 use std::f64::consts::TAU;
@@ -104,6 +107,15 @@ pub fn knot(tube: f64, along: u32, around: u32) -> Triangles {
             -(3.0 * s).sin(),
         )
     })
+}
+
+/// The convex hull of so many points, spread over a ball of radius 1 m: flat facets of all sizes.
+pub fn hull(points: u64) -> Result<Triangles> {
+    let point = |n: u64| {
+        let place = DVec3::from_array([0, 1, 2].map(|axis| 2.0 * unit(axis, n) - 1.0));
+        place / place.length().max(1.0)
+    };
+    hull_triangles(&(0..points).map(point).collect::<Vec<_>>())
 }
 
 /// An open rectangle in the xy plane around the origin, seen from +z, with these sides [m] and so many quads, cut

@@ -36,13 +36,13 @@ pub mod triangles;
 pub mod voxelize;
 pub mod winding;
 
-pub use bvh::{Bvh, Closest, Hit, Ray};
+pub use bvh::{Bvh, Closest, Ray, RayHit};
 pub use collider::{Collider, ColliderStep, Impact};
 pub use error::{GeometryError, Result};
 pub use levelset::LevelSet;
 pub use mass::{MassProperties, Principal};
 pub use mesh_solid::{MeshSolid, Side};
-pub use motion::{Interpolation, Key, Motion};
+pub use motion::Motion;
 pub use pose::{Pose, Twist};
 pub use pseudonormals::Pseudonormals;
 pub use shape::Shape;

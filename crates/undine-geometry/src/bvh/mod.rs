@@ -21,7 +21,7 @@ mod tree;
 mod turned;
 
 pub use closest::Closest;
-pub use ray::{Hit, Ray};
+pub use ray::{Ray, RayHit};
 pub(crate) use tree::Branch;
 
 use crate::error::{GeometryError, Result};

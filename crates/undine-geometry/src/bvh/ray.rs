@@ -9,6 +9,7 @@ use super::build::MOST_LEVELS;
 use super::node::{Child, Node, Under, WIDTH};
 use super::{Bvh, is_place};
 use multiversion::multiversion;
+use rayon::prelude::*;
 use std::ops::ControlFlow;
 use undine_core::glam::DVec3;
 
@@ -50,7 +51,7 @@ impl Ray {
 
 /// Where a ray meets a triangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Hit {
+pub struct RayHit {
     /// The triangle.
     pub triangle: u32,
     /// How far along the ray, in units of its direction.
@@ -67,8 +68,8 @@ impl Bvh {
     /// Edges and corners belong to all of their triangles, so that nothing slips through between them. A triangle
     /// that is seen exactly from its side is not met, but its neighbours are. A ray whose direction is zero, or that
     /// is not finite, meets nothing.
-    pub fn first_hit(&self, ray: &Ray) -> Option<Hit> {
-        let mut first: Option<Hit> = None;
+    pub fn first_hit(&self, ray: &Ray) -> Option<RayHit> {
+        let mut first: Option<RayHit> = None;
         each_near(self, ray, |shear, triangle, to| {
             if let Some(hit) =
                 shear.hit(self, triangle).filter(|hit| hit.t >= ray.from && hit.t <= *to)
@@ -82,6 +83,11 @@ impl Bvh {
         first
     }
 
+    /// [`first_hit`](Self::first_hit) of each of `rays`, in parallel.
+    pub fn first_hits(&self, rays: &[Ray]) -> Vec<Option<RayHit>> {
+        rays.par_iter().map(|ray| self.first_hit(ray)).collect()
+    }
+
     /// Whether a ray meets anything.
     pub fn any_hit(&self, ray: &Ray) -> bool {
         let mut any = false;
@@ -93,7 +99,7 @@ impl Bvh {
     }
 
     /// All triangles that a ray meets, along the ray; an edge or a corner is met once for each of its triangles.
-    pub fn all_hits(&self, ray: &Ray) -> Vec<Hit> {
+    pub fn all_hits(&self, ray: &Ray) -> Vec<RayHit> {
         let mut hits = Vec::new();
         each_near(self, ray, |shear, triangle, to| {
             hits.extend(shear.hit(self, triangle).filter(|hit| hit.t >= ray.from && hit.t <= *to));
@@ -108,7 +114,7 @@ impl Bvh {
     /// Unlike for [`all_hits`](Self::all_hits), an edge or a corner belongs to just one of its triangles, as if the
     /// ray passed a hair beside it: a ray that goes through a shared edge crosses once, and one that grazes it twice
     /// or never. Through a closed mesh a line thus enters as often as it leaves, always.
-    pub fn crossings(&self, ray: &Ray) -> Vec<Hit> {
+    pub fn crossings(&self, ray: &Ray) -> Vec<RayHit> {
         let mut hits = Vec::new();
         each_near(self, ray, |shear, triangle, to| {
             let hit = shear.crossing(self, triangle);
@@ -120,7 +126,7 @@ impl Bvh {
     }
 }
 
-fn sort(hits: &mut [Hit]) {
+fn sort(hits: &mut [RayHit]) {
     hits.sort_unstable_by(|a, b| a.t.total_cmp(&b.t).then(a.triangle.cmp(&b.triangle)));
 }
 
@@ -169,7 +175,7 @@ impl Shear {
 
     /// Where the ray meets a triangle, its edges included.
     #[inline(always)]
-    fn hit(&self, bvh: &Bvh, triangle: u32) -> Option<Hit> {
+    fn hit(&self, bvh: &Bvh, triangle: u32) -> Option<RayHit> {
         self.meet(bvh, triangle, |sides, _| {
             sides.iter().all(|&side| side >= 0.0) || sides.iter().all(|&side| side <= 0.0)
         })
@@ -177,7 +183,7 @@ impl Shear {
 
     /// Where the ray, moved to the side by less than anything, meets a triangle.
     #[inline(always)]
-    fn crossing(&self, bvh: &Bvh, triangle: u32) -> Option<Hit> {
+    fn crossing(&self, bvh: &Bvh, triangle: u32) -> Option<RayHit> {
         self.meet(bvh, triangle, |sides, [a, b, c]| {
             let edges = [(b, c), (c, a), (a, b)];
             let beside: [f64; 3] = std::array::from_fn(|edge| {
@@ -200,7 +206,7 @@ impl Shear {
         bvh: &Bvh,
         triangle: u32,
         inside: impl Fn(&[f64; 3], [[f64; 2]; 3]) -> bool,
-    ) -> Option<Hit> {
+    ) -> Option<RayHit> {
         let [(a, ta), (b, tb), (c, tc)] =
             bvh.triangles.corners(triangle as usize).map(|vertex| self.sheared(vertex));
         let sides = [side(b, c), side(c, a), side(a, b)];
@@ -214,7 +220,7 @@ impl Shear {
         let weights = sides.map(|side| side / sum);
         // Adding zero leaves no −0, which would sort before 0.
         let t = weights[0] * ta + weights[1] * tb + weights[2] * tc + 0.0;
-        Some(Hit { triangle, t, weights, enters: sum > 0.0 })
+        Some(RayHit { triangle, t, weights, enters: sum > 0.0 })
     }
 }
 

@@ -10,12 +10,12 @@ use undine_core::glam::DVec3;
 
 /// Vertices that move in straight lines; checked once, for all queries about them.
 #[derive(Debug, Clone, Copy)]
-pub struct Motion<'a> {
+pub struct MovingVertices<'a> {
     start: &'a [DVec3],
     end: &'a [DVec3],
 }
 
-impl<'a> Motion<'a> {
+impl<'a> MovingVertices<'a> {
     /// Vertices' positions [m] at the times 0 and 1: as many, finite, and not beyond [`super::FARTHEST`].
     pub fn new(start: &'a [DVec3], end: &'a [DVec3]) -> Result<Self> {
         if start.len() != end.len() {
@@ -67,7 +67,7 @@ impl<'a> Motion<'a> {
 
 /// A contact of one pair among many.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Hit {
+pub struct PairContact {
     /// The number of the pair.
     pub pair: usize,
     /// Its first contact.
@@ -76,13 +76,21 @@ pub struct Hit {
 
 /// The first contacts of points with triangles, in the order of pairs; a pair is the point's vertex and the corners.
 /// Each is what [`super::point_triangle`] answers.
-pub fn point_triangle_all(motion: Motion<'_>, pairs: &[[u32; 4]], gap: Gap) -> Result<Vec<Hit>> {
+pub fn point_triangle_all(
+    motion: MovingVertices<'_>,
+    pairs: &[[u32; 4]],
+    gap: Gap,
+) -> Result<Vec<PairContact>> {
     all(motion, pairs, gap, apart_point_triangle, first_point_triangle)
 }
 
 /// The first contacts of edges with edges, in the order of pairs; a pair is the ends of the first and of the second edge.
 /// Each is what [`super::edge_edge`] answers.
-pub fn edge_edge_all(motion: Motion<'_>, pairs: &[[u32; 4]], gap: Gap) -> Result<Vec<Hit>> {
+pub fn edge_edge_all(
+    motion: MovingVertices<'_>,
+    pairs: &[[u32; 4]],
+    gap: Gap,
+) -> Result<Vec<PairContact>> {
     all(motion, pairs, gap, apart_edge_edge, first_edge_edge)
 }
 
@@ -90,12 +98,12 @@ pub fn edge_edge_all(motion: Motion<'_>, pairs: &[[u32; 4]], gap: Gap) -> Result
 const CHUNK: usize = 2048;
 
 fn all(
-    motion: Motion<'_>,
+    motion: MovingVertices<'_>,
     pairs: &[[u32; 4]],
     gap: Gap,
     apart: impl Fn(&Gathered, Gap) -> [bool; LANES] + Sync,
     first: impl Fn(&[DVec3; 4], &[DVec3; 4], Gap) -> Option<Contact> + Sync,
-) -> Result<Vec<Hit>> {
+) -> Result<Vec<PairContact>> {
     motion.check_indices("pair", pairs)?;
     let in_chunk = |(chunk, some): (usize, &[[u32; 4]])| {
         let mut hits = Vec::new();
@@ -110,12 +118,12 @@ fn all(
                 let start = pair.map(|vertex| motion.start[vertex as usize]);
                 let end = pair.map(|vertex| motion.end[vertex as usize]);
                 if let Some(contact) = first(&start, &end, gap) {
-                    hits.push(Hit { pair: chunk * CHUNK + group * LANES + lane, contact });
+                    hits.push(PairContact { pair: chunk * CHUNK + group * LANES + lane, contact });
                 }
             }
         }
         hits
     };
-    let hits: Vec<Vec<Hit>> = pairs.par_chunks(CHUNK).enumerate().map(in_chunk).collect();
+    let hits: Vec<Vec<PairContact>> = pairs.par_chunks(CHUNK).enumerate().map(in_chunk).collect();
     Ok(hits.concat())
 }

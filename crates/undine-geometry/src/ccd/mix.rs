@@ -1,6 +1,6 @@
 //! A mix of candidates as a cloth simulation has it, for tests and benchmarks.
 
-use super::{Gap, Motion, broad};
+use super::{Gap, MovingVertices, broad};
 use crate::error::Result;
 use crate::gallery;
 use crate::random::unit;
@@ -73,8 +73,8 @@ pub fn passing_sheets(quads: u32, far: DVec3, seed: u64) -> PassingSheets {
 
 impl PassingSheets {
     /// The motion of all vertices.
-    pub fn motion(&self) -> Result<Motion<'_>> {
-        Motion::new(&self.start, &self.end)
+    pub fn motion(&self) -> Result<MovingVertices<'_>> {
+        MovingVertices::new(&self.start, &self.end)
     }
 
     /// All candidates, of a sheet with itself and with the other, found on the lattice of `frame`.

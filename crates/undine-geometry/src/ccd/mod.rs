@@ -41,7 +41,7 @@ pub mod mix;
 mod pair;
 mod sphere;
 
-pub use batch::{Hit, Motion, edge_edge_all, point_triangle_all};
+pub use batch::{MovingVertices, PairContact, edge_edge_all, point_triangle_all};
 pub use pair::{edge_edge, point_triangle, segment_triangle, sphere_triangle, swept_sphere};
 pub use sphere::{SphereContact, sphere_sphere};
 

@@ -55,6 +55,7 @@ pub fn meshes() -> Vec<(&'static str, Triangles)> {
         ("cuboid", gallery::cuboid(DVec3::new(0.5, 0.4, 0.3))),
         ("sphere", gallery::sphere(0.5, 3)),
         ("bunny", gallery::bunny(3)),
+        ("hull", gallery::hull(300).unwrap()),
         ("torus", gallery::torus(0.4, 0.1, 40, 12)),
         ("turned cuboid", moved(&gallery::cuboid(DVec3::splat(0.4)), |p| turn * p)),
         ("sheet", gallery::sheet([1.0, 1.0], [12, 15])),

@@ -5,7 +5,7 @@ use undine_core::glam::{DQuat, DVec3};
 use undine_core::mesh::Bounds;
 use undine_geometry::triangle::closest_point;
 use undine_geometry::winding::winding_number;
-use undine_geometry::{Bvh, Hit, Ray, Triangles, gallery, random};
+use undine_geometry::{Bvh, Ray, RayHit, Triangles, gallery, random};
 
 /// Trees over single triangles, which have nothing to leave out.
 fn singles(mesh: &Triangles) -> Vec<Bvh> {
@@ -13,10 +13,10 @@ fn singles(mesh: &Triangles) -> Vec<Bvh> {
     mesh.iter().map(|corners| Bvh::new(single(corners)).unwrap()).collect()
 }
 
-fn brute_hits(singles: &[Bvh], ask: impl Fn(&Bvh) -> Vec<Hit>) -> Vec<Hit> {
-    let mut hits: Vec<Hit> = (0..)
+fn brute_hits(singles: &[Bvh], ask: impl Fn(&Bvh) -> Vec<RayHit>) -> Vec<RayHit> {
+    let mut hits: Vec<RayHit> = (0..)
         .zip(singles)
-        .flat_map(|(triangle, bvh)| ask(bvh).into_iter().map(move |hit| Hit { triangle, ..hit }))
+        .flat_map(|(triangle, bvh)| ask(bvh).into_iter().map(move |hit| RayHit { triangle, ..hit }))
         .collect();
     hits.sort_by(|a, b| a.t.total_cmp(&b.t).then(a.triangle.cmp(&b.triangle)));
     hits
@@ -106,7 +106,12 @@ fn no_ray_slips_through_an_edge_or_a_corner() {
 
 #[test]
 fn crossings_add_up_to_the_winding_number() {
-    for mesh in [gallery::knot(0.06, 120, 8), gallery::bunny(3), gallery::torus(0.4, 0.1, 40, 12)] {
+    for mesh in [
+        gallery::knot(0.06, 120, 8),
+        gallery::bunny(3),
+        gallery::torus(0.4, 0.1, 40, 12),
+        gallery::hull(100).unwrap(),
+    ] {
         let places = places(&mesh, 2_000);
         let bvh = Bvh::new(mesh).unwrap();
         let on_a_grid = |p: DVec3| (p * 32.0).round() / 32.0;

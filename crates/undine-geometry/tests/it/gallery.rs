@@ -26,6 +26,9 @@ fn made_meshes_are_closed_and_have_the_volume_that_they_should() {
     let (volume, euler) = check(gallery::knot(0.06, 400, 24));
     assert!(volume > 0.03 && euler == 0, "{volume}");
 
+    let (volume, euler) = check(gallery::hull(200).unwrap());
+    assert!(volume > 3.0 && volume < 4.0 / 3.0 * PI && euler == 2, "{volume}");
+
     let (volume, euler) = check(gallery::bunny(5));
     assert!(volume > 0.1 && volume < 0.5 && euler == 2, "{volume}");
 }

@@ -1,8 +1,9 @@
 //! Motions go through their keys, and their velocity is the derivative of their pose.
 
 use undine_core::glam::{DQuat, DVec3};
+use undine_geometry::motion::{Interpolation, Key};
 use undine_geometry::random::unit;
-use undine_geometry::{Collider, Interpolation, Key, Motion, Pose, Shape, Solid, Twist};
+use undine_geometry::{Collider, Motion, Pose, Shape, Solid, Twist};
 
 fn vector(seed: u64, number: u64, half: f64) -> DVec3 {
     let [x, y, z] = [0, 1, 2].map(|k| (2.0 * unit(seed, 3 * number + k) - 1.0) * half);

@@ -103,6 +103,7 @@ fn made_meshes_have_the_distances_and_sides_of_trying_all_triangles() {
         ("torus", gallery::torus(0.4, 0.17, 24, 12), 0.05),
         ("knot", gallery::knot(0.065, 60, 6), 0.045),
         ("bunny", gallery::bunny(2), 0.05),
+        ("hull", gallery::hull(40).unwrap(), 0.08),
         // Faces in the planes of voxel centres.
         ("aligned box", gallery::cuboid(DVec3::splat(0.3125)), 0.125),
     ];

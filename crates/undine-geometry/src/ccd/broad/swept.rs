@@ -1,7 +1,7 @@
 //! The boxes that moving primitives sweep, and the candidate pairs of meshes.
 
 use super::search::{overlapping, overlapping_self};
-use crate::ccd::{Gap, Motion};
+use crate::ccd::{Gap, MovingVertices};
 use crate::error::{GeometryError, Result, positive};
 use rayon::prelude::*;
 use undine_core::glam::DVec3;
@@ -11,7 +11,7 @@ use undine_core::{Frame, MemoryBudget};
 /// The boxes that primitives of `N` vertices sweep (points, edges, triangles), wider by half of the gap on every side: two
 /// that come within the gap of each other overlap.
 pub fn swept_boxes<const N: usize>(
-    motion: Motion<'_>,
+    motion: MovingVertices<'_>,
     primitives: &[[u32; N]],
     gap: Gap,
 ) -> Result<Vec<Bounds>> {
@@ -27,7 +27,11 @@ pub fn swept_boxes<const N: usize>(
 }
 
 /// The boxes that spheres around all vertices sweep, with these radii [m]; wider by half of the gap.
-pub fn swept_sphere_boxes(motion: Motion<'_>, radii: &[f64], gap: Gap) -> Result<Vec<Bounds>> {
+pub fn swept_sphere_boxes(
+    motion: MovingVertices<'_>,
+    radii: &[f64],
+    gap: Gap,
+) -> Result<Vec<Bounds>> {
     let (found, wanted) = (radii.len(), motion.start().len());
     if found != wanted {
         return Err(GeometryError::WrongLength { what: "the radii", found, wanted });
@@ -45,7 +49,7 @@ pub fn swept_sphere_boxes(motion: Motion<'_>, radii: &[f64], gap: Gap) -> Result
 /// [`point_triangle_all`](crate::ccd::point_triangle_all).
 pub fn point_triangle_candidates(
     frame: Frame,
-    motion: Motion<'_>,
+    motion: MovingVertices<'_>,
     points: &[u32],
     triangles: &[[u32; 3]],
     gap: Gap,
@@ -64,7 +68,7 @@ pub fn point_triangle_candidates(
 /// [`edge_edge_all`](crate::ccd::edge_edge_all).
 pub fn edge_edge_candidates(
     frame: Frame,
-    motion: Motion<'_>,
+    motion: MovingVertices<'_>,
     edges: &[[u32; 2]],
     gap: Gap,
     budget: &MemoryBudget,
@@ -76,7 +80,7 @@ pub fn edge_edge_candidates(
 /// An edge of `first` and one of `second` whose swept boxes overlap and that have no vertex in common.
 pub fn edge_edge_between(
     frame: Frame,
-    motion: Motion<'_>,
+    motion: MovingVertices<'_>,
     first: &[[u32; 2]],
     second: &[[u32; 2]],
     gap: Gap,
@@ -92,7 +96,7 @@ fn apart([a, b]: [u32; 2], [c, d]: [u32; 2]) -> Option<[u32; 4]> {
     (a != c && a != d && b != c && b != d).then_some([a, b, c, d])
 }
 
-fn sweep(motion: Motion<'_>, vertex: u32) -> Bounds {
+fn sweep(motion: MovingVertices<'_>, vertex: u32) -> Bounds {
     let (a, b) = (motion.start()[vertex as usize], motion.end()[vertex as usize]);
     Bounds { min: a.min(b), max: a.max(b) }
 }

@@ -6,11 +6,12 @@ use undine_core::glam::DVec3;
 use undine_core::{Frame, MemoryBudget};
 use undine_geometry::GeometryError;
 use undine_geometry::ccd::{
-    Contact, Gap, Hit, Motion, edge_edge, edge_edge_all, mix, point_triangle, point_triangle_all,
+    Contact, Gap, MovingVertices, PairContact, edge_edge, edge_edge_all, mix, point_triangle,
+    point_triangle_all,
 };
 
 type One = fn([DVec3; 4], [DVec3; 4], Gap) -> undine_geometry::Result<Option<Contact>>;
-type All = fn(Motion<'_>, &[[u32; 4]], Gap) -> undine_geometry::Result<Vec<Hit>>;
+type All = fn(MovingVertices<'_>, &[[u32; 4]], Gap) -> undine_geometry::Result<Vec<PairContact>>;
 
 const BOTH: [(Kind, One, All); 2] = [
     (Kind::PointTriangle, point_triangle, point_triangle_all),
@@ -63,7 +64,7 @@ fn all_pairs_of_hard_families_are_answered_as_one_by_one() {
         let some: Vec<Case> = (0..8_000).map(|n| family(&mut Dice::new(43, n))).collect();
         let start: Vec<DVec3> = some.iter().flat_map(|case| case.start).collect();
         let end: Vec<DVec3> = some.iter().flat_map(|case| case.end).collect();
-        let motion = Motion::new(&start, &end).unwrap();
+        let motion = MovingVertices::new(&start, &end).unwrap();
         let pairs: Vec<[u32; 4]> =
             (0..some.len() as u32).map(|n| [0, 1, 2, 3].map(|k| 4 * n + k)).collect();
         for gap in [
@@ -105,7 +106,7 @@ fn any_number_of_pairs_fits_the_lanes() {
     let gap = Gap::default();
     let start = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::new(0.2, 0.2, 1.0)];
     let end = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::new(0.2, 0.2, -1.0)];
-    let motion = Motion::new(&start, &end).unwrap();
+    let motion = MovingVertices::new(&start, &end).unwrap();
     for count in 0..10 {
         let hits = point_triangle_all(motion, &vec![[3, 0, 1, 2]; count], gap).unwrap();
         assert_eq!(hits.len(), count);
@@ -122,13 +123,16 @@ fn bad_motions_and_pairs_are_refused_with_their_numbers() {
     let mut bad = good;
     bad[2].y = f64::NAN;
     assert!(matches!(
-        Motion::new(&good, &bad),
+        MovingVertices::new(&good, &bad),
         Err(GeometryError::VertexNotFinite { vertex: 2, .. })
     ));
     bad[2].y = 1e200;
-    assert!(matches!(Motion::new(&bad, &good), Err(GeometryError::BadParameter { .. })));
-    assert!(matches!(Motion::new(&good, &good[1..]), Err(GeometryError::WrongLength { .. })));
-    let motion = Motion::new(&good, &good).unwrap();
+    assert!(matches!(MovingVertices::new(&bad, &good), Err(GeometryError::BadParameter { .. })));
+    assert!(matches!(
+        MovingVertices::new(&good, &good[1..]),
+        Err(GeometryError::WrongLength { .. })
+    ));
+    let motion = MovingVertices::new(&good, &good).unwrap();
     let error = edge_edge_all(motion, &[[0, 1, 2, 3], [0, 9, 1, 2]], Gap::default()).unwrap_err();
     assert_eq!(error.to_string(), "pair 1 refers to vertex 9, but there are only 4");
     assert!(edge_edge_all(motion, &[], Gap::default()).unwrap().is_empty());

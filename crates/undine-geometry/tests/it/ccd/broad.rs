@@ -9,7 +9,7 @@ use undine_geometry::ccd::broad::{
     edge_edge_between, edge_edge_candidates, overlapping, overlapping_self,
     point_triangle_candidates, swept_boxes, swept_sphere_boxes,
 };
-use undine_geometry::ccd::{Gap, Motion, mix, sphere_sphere};
+use undine_geometry::ccd::{Gap, MovingVertices, mix, sphere_sphere};
 
 fn overlap(a: &Bounds, b: &Bounds) -> bool {
     a.min.cmple(b.max).all() && b.min.cmple(a.max).all()
@@ -123,7 +123,7 @@ fn spheres_that_meet_have_boxes_that_overlap() {
     let start: Vec<DVec3> = (0..200).map(|_| dice.vector()).collect();
     let end: Vec<DVec3> = start.iter().map(|&x| x + 0.3 * dice.vector()).collect();
     let radii: Vec<f64> = (0..200).map(|_| 0.1 * dice.unit()).collect();
-    let (motion, gap) = (Motion::new(&start, &end).unwrap(), Gap::new(0.01, 0.0).unwrap());
+    let (motion, gap) = (MovingVertices::new(&start, &end).unwrap(), Gap::new(0.01, 0.0).unwrap());
     let boxes = swept_sphere_boxes(motion, &radii, gap).unwrap();
     let mut met = 0;
     for i in 0..200 {
