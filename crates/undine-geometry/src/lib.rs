@@ -15,6 +15,7 @@ pub mod blend;
 pub mod bvh;
 pub mod ccd;
 pub mod collider;
+pub mod deformation;
 pub mod error;
 pub mod fractions;
 pub mod gallery;
@@ -38,6 +39,7 @@ pub mod winding;
 
 pub use bvh::{Bvh, Closest, Ray, RayHit};
 pub use collider::{Collider, ColliderStep, Impact};
+pub use deformation::Deformation;
 pub use error::{GeometryError, Result};
 pub use levelset::LevelSet;
 pub use mass::{MassProperties, Principal};

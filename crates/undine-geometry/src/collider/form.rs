@@ -1,8 +1,8 @@
 //! What a collider is made of, in its own coordinates.
 
 use super::advance::{Way, first_contact};
-use super::deformation::Deformation;
 use super::triangles::{Moving, touch_resting};
+use crate::deformation::Deformation;
 use crate::error::Result;
 use crate::levelset::{DistanceSampler, LevelSet};
 use crate::mesh_solid::MeshSolid;

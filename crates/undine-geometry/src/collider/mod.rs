@@ -23,14 +23,13 @@
 //! ```
 
 mod advance;
-mod deformation;
 mod form;
 mod sweep;
 mod triangles;
 
-pub use deformation::Deformation;
 pub use sweep::{Swept, sweep};
 
+use crate::deformation::Deformation;
 use crate::error::{GeometryError, Result};
 use crate::levelset::LevelSet;
 use crate::mesh_solid::MeshSolid;

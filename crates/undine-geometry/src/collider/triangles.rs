@@ -1,10 +1,10 @@
 //! Sweeping a sphere against triangles, at rest or moving: the first contact with any of them, by [`ccd`](crate::ccd).
 
 use super::advance::{TOUCH, Way, separation};
-use super::deformation::Deformation;
 use super::form::{Held, Touch};
 use crate::bvh::{Bvh, Closest};
 use crate::ccd::{Contact, Gap, point_triangle};
+use crate::deformation::Deformation;
 use crate::error::Result;
 use crate::mesh_solid::{MeshSolid, Side};
 use crate::solid::{Nearest, Solid};

@@ -5,6 +5,7 @@
 //! frame to frame where remaking them is too slow ([`LevelSet::between`]).
 
 use super::Inside;
+use crate::deformation::Deformation;
 use crate::error::{GeometryError, Result, positive};
 use crate::levelset::{Extent, LevelSet};
 use crate::triangles::Triangles;
@@ -39,6 +40,20 @@ impl Deforming {
         let mut end = mesh.clone();
         end.set_positions(next)?;
         Ok(Self { ends: [mesh, end], duration })
+    }
+
+    /// The mesh at the two frames of a sequence around a time [s], and how long after the first of them that is [s].
+    pub fn around(mesh: &Triangles, sequence: &Deformation, time: f64) -> Result<(Self, f64)> {
+        let Some([(start, from), (end, to)]) = sequence.around(time) else {
+            return Err(GeometryError::BadParameter {
+                what: "a time between two frames of a mesh",
+                found: time,
+                wanted: "from its first frame to its last",
+            });
+        };
+        let mut first = mesh.clone();
+        first.set_positions(from.to_vec())?;
+        Ok((Self::new(first, to.to_vec(), end - start)?, time - start))
     }
 
     /// The time between the frames [s].

@@ -5,11 +5,12 @@ use std::f64::consts::{PI, TAU};
 use undine_core::ChannelSpec;
 use undine_core::glam::{DQuat, DVec3, Vec3};
 use undine_core::volume::VoxelShape;
-use undine_geometry::collider::{Collider, Deformation, sweep};
+use undine_geometry::collider::{Collider, sweep};
 use undine_geometry::levelset::{Extent, LevelSet};
 use undine_geometry::motion::{Interpolation, Key};
 use undine_geometry::{
-    MeshSolid, Motion, Pose, Ray, Shape, Side, Solid, Triangles, Twist, gallery, random,
+    Deformation, MeshSolid, Motion, Pose, Ray, Shape, Side, Solid, Triangles, Twist, gallery,
+    random,
 };
 
 fn point(seed: u64, n: u64, half: f64) -> DVec3 {

@@ -1,11 +1,11 @@
 //! Shapes between two frames: by moving vertices, and by carrying level sets.
 
 use crate::solids::domain;
-use undine_core::glam::{DMat3, DVec3};
+use undine_core::glam::{DMat3, DVec3, Vec3};
 use undine_core::volume::Resolution;
 use undine_geometry::levelset::{Extent, LevelSet};
 use undine_geometry::voxelize::{Deforming, Inside};
-use undine_geometry::{Solid, Triangles, gallery};
+use undine_geometry::{Deformation, Solid, Triangles, gallery};
 
 /// A ball of radius 0.4 m that moves by 0.5 m in half a second.
 fn rolling() -> Deforming {
@@ -53,6 +53,22 @@ fn vertices_between_frames_are_where_they_should_be_and_carry_their_velocity() {
     assert!(early.contains("the time between two frames is -0.1"), "{early}");
     let few = Deforming::new(gallery::cuboid(DVec3::ONE), vec![DVec3::ZERO], 1.0).unwrap_err();
     assert!(few.to_string().contains("1 entries, but 8"), "{few}");
+}
+
+#[test]
+fn of_a_sequence_the_two_frames_around_a_time_are_taken() {
+    let mesh = gallery::cuboid(DVec3::ONE);
+    let moved = |by: f64| mesh.positions().iter().map(|at| *at + by * DVec3::X).collect();
+    let frames = vec![(0.0, moved(0.0)), (1.0, moved(1.0)), (3.0, moved(7.0))];
+    let sequence = Deformation::new(frames).unwrap();
+    for (time, x, speed) in [(0.5, 0.5, 1.0), (1.0, 1.0, 3.0), (2.0, 4.0, 3.0), (3.0, 7.0, 3.0)] {
+        let (two, since) = Deforming::around(&mesh, &sequence, time).unwrap();
+        let found = two.at(since).unwrap().positions()[0] - mesh.positions()[0];
+        assert!(found.distance(x * DVec3::X) < 1e-12, "{time}: {found}");
+        assert!((two.velocities()[0] - speed as f32 * Vec3::X).length() < 1e-6, "{time}");
+    }
+    let late = Deforming::around(&mesh, &sequence, 3.5).unwrap_err().to_string();
+    assert!(late.contains("from its first frame to its last"), "{late}");
 }
 
 /// The level set between two frames by carrying those of the frames.

@@ -341,13 +341,17 @@ fn voxels_take_on_what_the_nearest_point_carries() {
     let velocity = closest.carry(&mut set, &mesh, &velocity, &turning).unwrap();
     let heat: Vec<f32> = mesh.positions().iter().map(|p| p.x as f32).collect();
     let heat = closest.carry(&mut set, &mesh, &ChannelSpec::new("heat", 0.0), &heat).unwrap();
+    let numbers: Vec<u32> = (0..mesh.len() as u32).collect();
+    let part = ChannelSpec::new("part", u32::MAX);
+    let part = closest.carry_of_triangles(&mut set, &part, &numbers).unwrap();
 
     let column = set.column().unwrap();
     let volume = set.volume();
-    let (nearest, velocity, heat) = (
+    let (nearest, velocity, heat, part) = (
         volume.column(nearest).unwrap(),
         volume.column(velocity).unwrap(),
         volume.column(heat).unwrap(),
+        volume.column(part).unwrap(),
     );
     let mut seen = 0;
     for slot in 0..set.topology().local() as u32 {
@@ -356,8 +360,15 @@ fn voxels_take_on_what_the_nearest_point_carries() {
             let distance = column.chunk(slot)[place];
             let on = nearest.chunk(slot)[place];
             if distance.abs() >= set.width() {
+                assert!(closest.at(slot, place).is_none());
+                assert_eq!(part.chunk(slot)[place], u32::MAX);
                 continue;
             }
+            let (triangle, [u, v, w]) = closest.at(slot, place).unwrap();
+            assert_eq!(part.chunk(slot)[place], triangle);
+            let [a, b, c] = mesh.corners(triangle as usize);
+            let found = f64::from(u) * a + f64::from(v) * b + f64::from(w) * c;
+            assert!(found.distance(on) < 1e-6);
             let [x, y, z] = Resolution::R8.coords(place).map(|n| n as f64 + 0.5);
             let at = corner + DVec3::new(x, y, z) * set.voxel_size();
             assert!((on.distance(at) - f64::from(distance.abs())).abs() < 1e-6);
@@ -367,7 +378,7 @@ fn voxels_take_on_what_the_nearest_point_carries() {
         }
     }
     assert!(seen > 1000);
-    drop((column, nearest, velocity, heat));
+    drop((column, nearest, velocity, heat, part));
 
     let few = closest.carry(&mut set, &mesh, &ChannelSpec::new("few", 0.0_f32), &[1.0]);
     assert!(few.unwrap_err().to_string().contains("1 entries"));

@@ -66,6 +66,20 @@ impl Deformation {
         pairs.map(|(a, b)| a.lerp(*b, part)).collect()
     }
 
+    /// The two frames around a time [s], each with its own time and its positions [m]; at a frame, those that follow. Before the
+    /// first frame, after the last, and if there is only one, there are none.
+    pub fn around(&self, time: f64) -> Option<[(f64, &[DVec3]); 2]> {
+        let after = self.times.partition_point(|&frame| frame <= time);
+        let frame = |n: usize| (self.times[n], &*self.frames[n]);
+        match after {
+            0 => None,
+            // The last frame itself belongs to what led to it.
+            _ if after == self.times.len() => (after > 1 && self.times[after - 1] == time)
+                .then(|| [frame(after - 2), frame(after - 1)]),
+            _ => Some([frame(after - 1), frame(after)]),
+        }
+    }
+
     /// The velocities [m/s] at a time [s]; at a frame, those that lead to it.
     pub fn velocities(&self, time: f64) -> Vec<DVec3> {
         let after = self.times.partition_point(|&frame| frame < time);
@@ -100,6 +114,17 @@ mod tests {
             [(-1.0, 0.0), (0.5, 1.0), (1.0, 1.0), (2.0, 4.0), (3.0, 4.0), (4.0, 0.0)]
         {
             assert_eq!(deformation.velocities(time), [DVec3::splat(wanted)], "{time}");
+        }
+        let times = |time: f64| deformation.around(time).map(|ends| ends.map(|(time, _)| time));
+        for (time, wanted) in [
+            (-1.0, None),
+            (0.0, Some([0.0, 1.0])),
+            (1.0, Some([1.0, 3.0])),
+            (2.0, Some([1.0, 3.0])),
+            (3.0, Some([1.0, 3.0])),
+            (4.0, None),
+        ] {
+            assert_eq!(times(time), wanted, "{time}");
         }
         assert_eq!(deformation.turns(0.0, 3.0).collect::<Vec<_>>(), [1.0]);
     }
