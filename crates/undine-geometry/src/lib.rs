@@ -17,6 +17,7 @@ pub mod ccd;
 pub mod collider;
 pub mod deformation;
 pub mod error;
+mod forest;
 pub mod fractions;
 pub mod gallery;
 pub mod levelset;

@@ -7,6 +7,7 @@
 use super::surface::box_of;
 use super::{LevelSet, VOXELS};
 use crate::error::{GeometryError, Result};
+use crate::forest::Forest;
 use undine_core::domain::{NONE, direction};
 use undine_core::glam::IVec3;
 use undine_core::volume::{Resolution, VoxelShape};
@@ -79,12 +80,12 @@ impl LevelSet {
             pairs.dedup();
             pairs
         })?;
-        let mut joined = Joined::new(all as usize + gaps.len());
+        let mut joined = Forest::new(all as usize + gaps.len());
         touching.iter().flatten().for_each(|&[a, b]| joined.join(a, b));
-        let gathered = self.domain.processes().all_gather_values(&joined.links())?;
+        let gathered = self.domain.processes().all_gather_values(&links(&mut joined))?;
         gathered.iter().flatten().for_each(|&[a, b]| joined.join(a, b));
         self.touching_gaps(|a, b| joined.join(all + a, all + b));
-        let numbers = joined.number();
+        let numbers = numbers(&mut joined);
 
         let accessor = Accessor::new("number components", &self.domain).over(topology);
         accessor.run(labels.write(label), |_, labels| {
@@ -278,52 +279,26 @@ pub(super) fn voxel_at(place: usize) -> IVec3 {
     IVec3::from_array(Resolution::R8.coords(place).map(|n| n as i32))
 }
 
-/// Which pieces hang together: each points to a lower one, or to itself.
-struct Joined {
-    lower: Vec<u32>,
+/// Pairs that say all that is joined.
+fn links(joined: &mut Forest) -> Vec<[u32; 2]> {
+    (0..joined.len() as u32)
+        .map(|piece| [piece, joined.root(piece)])
+        .filter(|[piece, lowest]| piece != lowest)
+        .collect()
 }
 
-impl Joined {
-    fn new(count: usize) -> Self {
-        Self { lower: (0..count as u32).collect() }
-    }
-
-    /// The lowest piece that hangs together with this one. Halves the way there for the next time.
-    fn lowest(&mut self, mut piece: u32) -> u32 {
-        while self.lower[piece as usize] != piece {
-            let next = self.lower[piece as usize];
-            self.lower[piece as usize] = self.lower[next as usize];
-            piece = next;
+/// The number of each piece's component, counted in the order of their lowest pieces.
+fn numbers(joined: &mut Forest) -> Vec<u32> {
+    let mut numbers = vec![NONE; joined.len()];
+    let mut count = 0;
+    for piece in 0..joined.len() as u32 {
+        let lowest = joined.root(piece);
+        if lowest == piece {
+            numbers[piece as usize] = count;
+            count += 1;
+        } else {
+            numbers[piece as usize] = numbers[lowest as usize];
         }
-        piece
     }
-
-    fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.lowest(a), self.lowest(b));
-        self.lower[a.max(b) as usize] = a.min(b);
-    }
-
-    /// Pairs that say all that is joined.
-    fn links(&mut self) -> Vec<[u32; 2]> {
-        (0..self.lower.len() as u32)
-            .map(|piece| [piece, self.lowest(piece)])
-            .filter(|[piece, lowest]| piece != lowest)
-            .collect()
-    }
-
-    /// The number of each piece's component, counted in the order of their lowest pieces.
-    fn number(&mut self) -> Vec<u32> {
-        let mut numbers = vec![NONE; self.lower.len()];
-        let mut count = 0;
-        for piece in 0..self.lower.len() as u32 {
-            let lowest = self.lowest(piece);
-            if lowest == piece {
-                numbers[piece as usize] = count;
-                count += 1;
-            } else {
-                numbers[piece as usize] = numbers[lowest as usize];
-            }
-        }
-        numbers
-    }
+    numbers
 }

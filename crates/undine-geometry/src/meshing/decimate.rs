@@ -3,12 +3,12 @@
 //! Garland and Heckbert 1997, *Surface simplification using quadric error metrics*; the link condition, which keeps the
 //! topology, after Dey, Edelsbrunner, Guha and Nekhayev 1999.
 
-use super::forest::Forest;
 use super::origins::{Origins, Remeshed};
 use super::quadric::Quadric;
 use super::sides::Sides;
 use super::{check_scale, compact, proper_triangles};
 use crate::error::{GeometryError, Result};
+use crate::forest::Forest;
 use crate::triangles::Triangles;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

@@ -4,7 +4,6 @@
 //! vertices there are says what each is made of ([`Origins`]), so that channels can be carried along.
 
 mod decimate;
-mod forest;
 mod holes;
 mod measure;
 mod nesting;

@@ -4,9 +4,9 @@
 //! after Desbrun, Meyer, Schröder and Barr 1999, *Implicit fairing*.
 
 use super::check_scale;
-use super::forest::Forest;
 use super::sides::Sides;
 use crate::error::{GeometryError, Result};
+use crate::forest::Forest;
 use crate::triangles::Triangles;
 use rayon::prelude::*;
 use undine_core::glam::DVec3;

@@ -1,12 +1,17 @@
 //! Which things hang together: trees whose roots stand for the sets.
 
 /// Sets of numbers that are joined; the lowest number of a set stands for it.
-pub(super) struct Forest(Vec<u32>);
+pub(crate) struct Forest(Vec<u32>);
 
 impl Forest {
     /// Every number for itself.
     pub fn new(count: usize) -> Self {
         Self((0..count as u32).collect())
+    }
+
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
     }
 
     /// The lowest number of a set; halves the path on its way, which keeps trees flat.
