@@ -64,6 +64,15 @@ pub fn sample_surface_poisson(
     positive("the radius of Poisson disks", radius)?;
     let areas = areas(mesh)?;
     let Some(bounds) = mesh.bounds() else { return Ok(Vec::new()) };
+    // Pieces are divided down to a small part of the radius, which must not drown in the rounding of places.
+    let farthest = bounds.min.abs().max(bounds.max.abs()).max_element();
+    if radius < 1e-12 * farthest {
+        return Err(GeometryError::BadParameter {
+            what: "the radius of Poisson disks",
+            found: radius,
+            wanted: "at least 1e-12 of the mesh's distance from the origin",
+        });
+    }
     // A flat surface without room for one more has at least a disk of this radius for each point. One that is folded
     // closer than the radius may do with fewer, so only what is clearly too much is refused before it is tried.
     let most_area = 8.0 * std::f64::consts::PI * radius * radius * (sampling.most as f64 + 1.0);

@@ -241,3 +241,12 @@ fn points_are_the_same_for_any_number_of_threads() {
     let one = run(1);
     assert!([2, 7].into_iter().all(|threads| run(threads) == one));
 }
+
+#[test]
+fn a_radius_that_drowns_in_rounding_is_refused() {
+    let far = DVec3::new(1e12, 0.0, 0.0);
+    let corners = [DVec3::ZERO, 0.01 * DVec3::X, 0.01 * DVec3::Y].map(|corner| far + corner);
+    let mesh = Triangles::new(corners.to_vec(), vec![[0, 1, 2]]).unwrap();
+    let refused = sample_surface_poisson(&mesh, 1e-5, Sampling::default()).unwrap_err();
+    assert!(refused.to_string().contains("distance from the origin"), "{refused}");
+}
