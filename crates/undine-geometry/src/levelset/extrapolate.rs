@@ -9,7 +9,7 @@
 //! Passes go as those of redistancing do: each reads one channel and writes another, so that no order shows.
 
 use super::{Beyond, LevelSet};
-use crate::error::{Result, positive};
+use crate::error::{GeometryError, Result, positive};
 use undine_core::access::{Here, Pad, Tile, VoxelNeighbourhood};
 use undine_core::volume::{Blend, MacHandle, Resolution, VoxelShape};
 use undine_core::{Accessor, ChannelSpec, CoreError, DiscreteVolume, Element, GridDomain, Handle};
@@ -65,7 +65,16 @@ pub fn extrapolate<T: Blend<Real = f32>>(
     channel: Handle<T>,
     how: &Extrapolation,
 ) -> Result<()> {
-    positive("the distance of an extrapolation", how.distance)?;
+    let distance = positive("the distance of an extrapolation", how.distance)?;
+    let width = positive("the width of a band", f64::from(surface.width))?;
+    let voxels = distance.min(width) / domain.frame().voxel_size(0);
+    if voxels > MOST_VOXELS {
+        return Err(GeometryError::BadParameter {
+            what: "the distance of an extrapolation in voxels",
+            found: voxels,
+            wanted: "at most 100000",
+        });
+    }
     let shape = volume.column(channel)?.shape();
     if shape.resolution != Resolution::R8 {
         return Err(CoreError::BadValue {
@@ -126,6 +135,9 @@ impl LevelSet {
         velocity.faces.into_iter().try_for_each(|face| self.extrapolate(face, how))
     }
 }
+
+/// Farther would take longer than anyone waits.
+const MOST_VOXELS: f64 = 1e5;
 
 /// The names of the channels that passes write, for as long as they run.
 const SCRATCH: [&str; 4] =

@@ -84,6 +84,14 @@ impl<'a> Mask<'a> {
     pub(super) fn effects(&self, on: &LevelSet) -> Result<Vec<Effect>> {
         let accessor = Accessor::new("evaluate a mask", &on.domain).over(on.topology());
         let frame = *on.domain.frame();
+        if let Source::Set(set, _) = self.source
+            && *set.domain.frame() != frame
+        {
+            return Err(GeometryError::NotPossible {
+                what: "a mask by a level set on another lattice",
+                why: "its voxels are not those that it masks; resample it first",
+            });
+        }
         let effects = match self.source {
             Source::Solid(solid, transition) => {
                 accessor.map((), |here, ()| in_solid(&frame, here.bucket, solid, transition))?
@@ -103,7 +111,7 @@ impl<'a> Mask<'a> {
                 })?,
             Source::Range(channel, low, high, transition) => {
                 accessor.map(on.volume.own(channel), |_, values| {
-                    let middle = 0.5 * (low + high);
+                    let middle = 0.5 * low + 0.5 * high;
                     let beyond = |value: f32| (value - middle).abs() - (high - middle);
                     Effect::of(|place| falling(beyond(values[place]) / transition))
                 })?
