@@ -76,6 +76,10 @@ impl LevelSet {
     ) -> Result<Advected> {
         check(from, to, how)?;
         let before = self.size()?;
+        if self.fills_box {
+            // Distances go on beyond the box, for the surface to leave it.
+            self.renormalise()?;
+        }
         let mut report = Advected { steps: 0, before, after: before, correction: 0.0 };
         let mut time = from;
         while time != to {
@@ -135,7 +139,7 @@ impl LevelSet {
         let paths = self.paths(carrier, [from, to])?;
         let longest = paths.iter().map(|path| path.longest()).max().unwrap_or(0);
         let longest = self.domain.processes().all_max_u64(longest as u64)?;
-        self.cover_band(|here| paths[here.slot as usize])?;
+        self.cover_band(|slot| paths[slot as usize])?;
 
         let parts = (longest as f64 / VOXELS_PER_PART).ceil().clamp(1.0, 16.0) as u32;
         let back = Back { end: to, span: to - from, parts };

@@ -52,12 +52,17 @@ impl LevelSet {
                 wanted: "zero or positive, and finite",
             });
         }
+        let width = f64::from(self.width.min(other.width));
         if other.domain.frame() != self.domain.frame() {
-            let width = f64::from(other.width);
             let other = other.resample(&self.domain, &Pose::IDENTITY, width, Resampling::Cubic)?;
             return self.combine(&other, boolean, blend);
         }
-        let width = f64::from(self.width.min(other.width));
+        // Of one that fills a box, the band of the other is enough.
+        match [self.fills_box, other.fills_box] {
+            [true, false] => return self.with_width(width)?.combine(other, boolean, blend),
+            [false, true] => return self.combine(&other.with_width(width)?, boolean, blend),
+            _ => {}
+        }
         if blend <= width {
             return self.combine_in_bands(other, boolean, blend);
         }
@@ -71,6 +76,7 @@ impl LevelSet {
     fn combine_in_bands(&self, other: &Self, boolean: Boolean, blend: f64) -> Result<Self> {
         let width = self.width.min(other.width);
         let mut result = Self::empty(self.volume.label(), &self.domain, f64::from(width))?;
+        result.fills_box = self.fills_box && other.fills_box;
         result.cover(&self.topology().all().union(other.topology().all()))?;
         let [of_one, of_other, of_result] = boolean.signs;
         let accessor = Accessor::new(boolean.task, &result.domain).over(result.topology());
@@ -89,7 +95,8 @@ impl LevelSet {
             }
         })?;
         result.find_beyond()?;
-        if blend > 0.0 {
+        // Beyond the end of its box, an operand does not know its distance.
+        if blend > 0.0 || result.fills_box {
             result.renormalise()?;
         } else {
             // Where two bands meet but no surface is left, there is nothing to be near to.
@@ -112,7 +119,7 @@ impl LevelSet {
             }
         })?;
         result.find_beyond()?;
-        if limit <= self.width {
+        if limit <= self.width && !self.fills_box {
             result.trim()?;
             return Ok(result);
         }

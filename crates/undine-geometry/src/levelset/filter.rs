@@ -89,8 +89,7 @@ impl LevelSet {
             Filter::Mean(reach) | Filter::Gaussian(reach) => (reach, 8),
             Filter::Median(reach) => (reach, 2),
         };
-        let wide_enough =
-            f64::from(reach) + 1.0 <= f64::from(self.width) / self.voxel_size() + 1e-4;
+        let wide_enough = f64::from(reach) + 1.0 <= self.reach() / self.voxel_size() + 1e-4;
         if (1..=most).contains(&reach) && (most == 1 || wide_enough) {
             return Ok(reach);
         }
@@ -111,9 +110,13 @@ impl LevelSet {
         kernel: impl Fn(&Tile<f32>, &mut Buffer, &mut [f32]) + Sync,
     ) -> Result<()> {
         let before = mask.map(|_| Before::of(self)).transpose()?;
+        if self.fills_box && iterations > 0 {
+            // Distances go on beyond the box, for the filter to read.
+            self.renormalise()?;
+        }
         // So many iterations may pass until what is wrong at the ends of the band has come within two voxels of the
         // surface, which new distances are measured from.
-        let beyond = f64::from(self.width) / self.voxel_size() - 2.0;
+        let beyond = self.reach() / self.voxel_size() - 2.0;
         let at_once = ((beyond / f64::from(reach)) as u32).max(1);
         let mut left = iterations;
         while left > 0 && !self.topology().all().is_empty() {

@@ -16,7 +16,10 @@ impl LevelSet {
     /// Distances stay as they are, bit for bit, where no other component is near; otherwise they are measured anew.
     pub fn fracture(&self) -> Result<Vec<Self>> {
         let components = self.components()?;
-        let buckets = self.buckets_by_component(&components)?;
+        let buckets = match self.fills_box {
+            true => vec![self.topology().all().clone(); components.count()],
+            false => self.buckets_by_component(&components)?,
+        };
         let mut parts = Vec::with_capacity(components.count());
         for (number, buckets) in buckets.iter().enumerate() {
             parts.push(self.part(&components, buckets, |label| label == number as u32)?);
@@ -49,6 +52,7 @@ impl LevelSet {
         kept: impl Fn(u32) -> bool + Sync,
     ) -> Result<Self> {
         let mut part = Self::empty(self.volume.label(), &self.domain, f64::from(self.width))?;
+        part.fills_box = self.fills_box;
         part.cover(buckets)?;
         let accessor = Accessor::new("take components out", &part.domain).over(part.topology());
         let (labels, label) = components.labels();
@@ -76,14 +80,16 @@ impl LevelSet {
             return Ok(part);
         }
         part.renormalise()?;
-        part.restore_far(self, &near_others)?;
+        if !self.fills_box {
+            part.restore_far(self, &near_others)?;
+        }
         Ok(part)
     }
 
     /// The Buckets that a band reaches from these voxels and from those of all other processes.
     fn reached_from_anywhere(&self, voxels: &[VoxelBox]) -> Result<BucketSet> {
         // The surface lies up to a voxel beyond the last one inside.
-        let reach = (f64::from(self.width) / self.voxel_size()).ceil() + 1.0;
+        let reach = (self.reach() / self.voxel_size()).ceil() + 1.0;
         let near = self.domain.processes().all_agree(buckets_within(voxels, reach))?;
         let all = self.domain.processes().all_gather_values(near.keys())?.concat();
         Ok(BucketSet::from_keys(all))
@@ -91,7 +97,7 @@ impl LevelSet {
 
     /// How many Buckets away the band may reach.
     fn reach_in_buckets(&self) -> u32 {
-        (f64::from(self.width) / self.domain.frame().bucket_size(0)).ceil() as u32
+        (self.reach() / self.domain.frame().bucket_size(0)).ceil() as u32
     }
 
     /// Takes the distances of another level set with the same surface, but for some Buckets.

@@ -23,7 +23,6 @@ mod morphology;
 mod near;
 mod of_solid;
 mod redistance;
-mod renormalise;
 mod resample;
 mod resample_aligned;
 mod sample;
@@ -37,14 +36,14 @@ pub use extrapolate::{Extrapolation, Order, Side, Surface, extrapolate, extrapol
 pub use filter::Filter;
 pub use mask::Mask;
 pub use measure::Size;
-pub(crate) use of_solid::BYTES_PER_BUCKET;
 pub use of_solid::Extent;
+pub(crate) use of_solid::{BYTES_PER_BUCKET, LEAST_PADDING};
 pub use redistance::{DistanceChannels, redistance};
 pub use resample::Resampling;
 pub use sample::DistanceSampler;
 pub use trace::Carrier;
 
-use crate::error::{Result, positive};
+use crate::error::{GeometryError, Result, positive};
 use std::sync::Arc;
 use undine_core::access::{Here, Pad, Tile};
 use undine_core::channel::ChannelRef;
@@ -65,6 +64,8 @@ pub struct LevelSet {
     next: Handle<f32>,
     width: f32,
     beyond: Beyond,
+    /// Whether it was made to fill a box, so that its Buckets need not reach as far as its width.
+    fills_box: bool,
 }
 
 /// The name of the channel of distances.
@@ -77,14 +78,15 @@ impl LevelSet {
     ///
     /// The band should be three voxels wide: many tools look that far, and none works with less than one and a half.
     pub fn empty(label: &str, domain: &GridDomain, width: f64) -> Result<Self> {
-        let width = positive("the width of a band", width)? as f32;
+        let width = checked_width(width, domain.frame().voxel_size(0))?;
         let mut domain = domain.clone();
         domain.set_buckets(&BucketSet::new())?;
         let mut volume = DiscreteVolume::new(label, &domain);
         let spec = |name: &str| ChannelSpec::new(name, width).unit("m");
         let distance = volume.add_channel(&spec(DISTANCE), VoxelShape::CELLS)?;
         let next = volume.add_channel(&spec(NEXT), VoxelShape::CELLS)?;
-        Ok(Self { domain, volume, distance, next, width, beyond: Beyond::default() })
+        let beyond = Beyond::default();
+        Ok(Self { domain, volume, distance, next, width, beyond, fills_box: false })
     }
 
     /// The lattice, the processes and the budget that it shares with others. Its Buckets are the level set's own.
@@ -115,6 +117,23 @@ impl LevelSet {
     /// How far from the surface distances reach, on either side [m]; voxels farther away hold ± this.
     pub fn width(&self) -> f32 {
         self.width
+    }
+
+    /// The same, made to fill a box.
+    pub(crate) fn filling_box(self) -> Self {
+        Self { fills_box: true, ..self }
+    }
+
+    /// Whether it was made to fill a box.
+    pub(crate) fn fills_box(&self) -> bool {
+        self.fills_box
+    }
+
+    /// How far around the surface it wants Buckets [m]: as far as the band is wide. One that fills a box keeps that,
+    /// and wants two Buckets more where the surface comes near to its ends.
+    fn reach(&self) -> f64 {
+        let width = f64::from(self.width);
+        if self.fills_box { width.min(2.0 * self.domain.frame().bucket_size(0)) } else { width }
     }
 
     /// The width of a voxel [m].
@@ -190,6 +209,19 @@ impl LevelSet {
         self.beyond = Beyond::find(&self.domain, &self.volume, self.distance)?;
         Ok(())
     }
+}
+
+/// A width [m] that voxels can be counted in and that distances can be as far as.
+fn checked_width(width: f64, voxel: f64) -> Result<f32> {
+    let voxels = positive("the width of a band", width)? / voxel;
+    if (1e-3..=1e8).contains(&voxels) {
+        return Ok(width as f32);
+    }
+    Err(GeometryError::BadParameter {
+        what: "the width of a band in voxels",
+        found: voxels,
+        wanted: "from 0.001 to 100 million",
+    })
 }
 
 /// Voxels in a Bucket.

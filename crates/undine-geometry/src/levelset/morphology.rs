@@ -36,6 +36,11 @@ impl LevelSet {
     /// Moves the surface by a distance [m], outwards if it is positive, in steps that the band holds.
     fn offset(&mut self, task: &'static str, distance: f64, first: f64) -> Result<()> {
         let (mut left, mut most) = (distance.abs(), first);
+        if self.fills_box && distance > 0.0 {
+            // Distances go on beyond the box, for the surface to leave it.
+            self.renormalise()?;
+            most = self.good_step();
+        }
         while left > 0.0 && !self.topology().all().is_empty() {
             let step = left.min(most);
             self.shift(task, step.copysign(distance) as f32)?;
@@ -62,7 +67,7 @@ impl LevelSet {
     /// hold distances for it to be seen without a bend.
     fn longest_step(&self) -> f64 {
         let voxel = self.voxel_size();
-        (f64::from(self.width) - 2.0 * voxel).max(0.5 * voxel)
+        (self.reach() - 2.0 * voxel).max(0.5 * voxel)
     }
 
     /// The longest step [m] through distances that were just made anew: these are best next to the surface.

@@ -14,7 +14,7 @@ use undine_core::{Accessor, Bucket, BucketSet, GridDomain};
 pub enum Extent {
     /// Within so many voxels of the surface, on either side. Three is customary.
     Band(f64),
-    /// Everywhere in the box around the inside, padded by so many voxels.
+    /// Everywhere in the box around the inside, padded by so many voxels, two at least.
     Full(f64),
 }
 
@@ -22,6 +22,9 @@ impl Extent {
     /// The customary band.
     pub const NARROW: Self = Self::Band(3.0);
 }
+
+/// What reads distances on the surface looks so many voxels beyond it.
+pub(crate) const LEAST_PADDING: f64 = 2.0;
 
 /// Bytes that a Bucket of a level set needs, for estimates before it is made: two channels and tables.
 pub(crate) const BYTES_PER_BUCKET: u64 = 2 * super::VOXELS as u64 * 4 + 200;
@@ -47,12 +50,14 @@ impl LevelSet {
             }
             // The nearest point of the surface is never farther away than the box is wide.
             Extent::Full(voxels) => {
-                let padding = positive("the padding of a level set in voxels", voxels)? * voxel;
+                let voxels = positive("the padding of a level set in voxels", voxels)?;
+                let padding = voxels.max(LEAST_PADDING) * voxel;
                 (padding, bounds.size().length() + 2.0 * padding + 16.0 * voxel)
             }
         };
         let bounds = Bounds { min: bounds.min - padding, max: bounds.max + padding };
         let mut set = Self::empty(label, domain, width)?;
+        set.fills_box = matches!(extent, Extent::Full(_));
         let wanted = match extent {
             Extent::Band(_) => reached(domain, solid, bounds, width)?,
             Extent::Full(_) => domain.buckets_in_box(bounds.min, bounds.max, 0)?,

@@ -49,6 +49,9 @@ impl LevelSet {
         let pose = Pose { rotation: unit_rotation(pose)?, ..*pose };
         // Voxels on both sides of the surface must find their distance in the old band.
         let least = 1.75 * domain.frame().voxel_size(0);
+        if self.fills_box {
+            return self.with_width(width.max(1.001 * least))?.resample(domain, &pose, width, how);
+        }
         if f64::from(self.width) < least.min(width) {
             return self.with_width(1.001 * least)?.resample(domain, &pose, width, how);
         }

@@ -1,16 +1,16 @@
 //! Where the surface is: the voxels at which the sign changes, and the Buckets that a band around them reaches.
 
-use super::LevelSet;
+use super::{BYTES_PER_BUCKET, LevelSet};
 use crate::error::Result;
 use undine_core::access::VoxelNeighbourhood;
-use undine_core::domain::VOXELS_PER_BUCKET;
+use undine_core::domain::{VOXELS_PER_BUCKET, direction};
 use undine_core::glam::IVec3;
 use undine_core::{Accessor, Bucket, BucketSet};
 
 /// Voxels along a Bucket.
 const EDGE: i32 = VOXELS_PER_BUCKET as i32;
 
-/// A box of voxels in a Bucket, ends included, from the Bucket's first voxel.
+/// A box of voxels around a part of the surface in a Bucket, ends included, from the Bucket's first voxel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct VoxelBox {
     pub bucket: Bucket,
@@ -23,7 +23,8 @@ impl LevelSet {
     pub(super) fn crossings(&self) -> Result<Vec<VoxelBox>> {
         let accessor = Accessor::new("find the surface", &self.domain).over(self.topology());
         let found = accessor.map(self.volume.around(self.distance, 1), |here, around| {
-            let (low, high) = Signs::around(&around).crossing()?;
+            let inside = self.beyond.inside_around(here.slot);
+            let (low, high) = Signs::around(&around, inside).crossing()?;
             Some(VoxelBox { bucket: here.bucket, low, high })
         })?;
         Ok(found.into_iter().flatten().collect())
@@ -31,32 +32,43 @@ impl LevelSet {
 
     /// The Buckets that a band of `width` [m] around the surface may reach. Collective.
     pub(super) fn around_surface(&self, width: f64) -> Result<BucketSet> {
+        self.within_band(&self.crossings()?, width)
+    }
+
+    /// The Buckets that a band of `width` [m] may reach if the surface is in these boxes of voxels. Collective.
+    pub(super) fn within_band(&self, voxels: &[VoxelBox], width: f64) -> Result<BucketSet> {
         // A voxel at which the sign changes is at most a voxel away from the surface.
         let reach = (width / self.voxel_size()).ceil() + 1.0;
-        let found = buckets_within(&self.crossings()?, reach);
+        let around = (2.0 * (reach / f64::from(EDGE)).floor() + 1.0).powi(3);
+        let needed = around.max(1.0) * voxels.len().min(1) as f64 * BYTES_PER_BUCKET as f64;
+        let budget = self.domain.budget();
+        let found = budget
+            .check("the Buckets of a band", needed as u64)
+            .and_then(|()| buckets_within(voxels, reach));
         Ok(self.domain.processes().all_agree(found)?)
     }
 
     /// Drops the Buckets that the band does not reach, also those whose voxels are near to a surface that is no more.
-    /// Collective.
+    /// One that fills a box keeps it. Collective.
     pub(super) fn drop_far(&mut self) -> Result<()> {
-        let near = self.around_surface(f64::from(self.width))?;
-        self.cover(&near.intersection(self.topology().all()))?;
+        if !self.fills_box {
+            let near = self.around_surface(f64::from(self.width))?;
+            self.cover(&near.intersection(self.topology().all()))?;
+        }
         self.trim()
     }
 }
 
-/// The Buckets with a voxel that is within so many voxels of these, along each axis; some more if it is many.
+/// The Buckets with a voxel that is within so many voxels of these, along each axis.
 pub(super) fn buckets_within(voxels: &[VoxelBox], reach: f64) -> undine_core::Result<BucketSet> {
-    if reach <= f64::from(EDGE) {
-        let reach = reach as i32;
-        return BucketSet::from_buckets(voxels.iter().flat_map(|voxels| {
-            let (low, high) = ((voxels.low - reach) >> 3, (voxels.high + reach) >> 3);
-            box_of(low, high).map(|step| voxels.bucket.offset(step))
-        }));
-    }
-    let keys = voxels.iter().map(|voxels| voxels.bucket.key()).collect();
-    BucketSet::from_keys(keys).dilate((reach / f64::from(EDGE)).ceil() as u32)
+    // Whole Buckets, and the rest in voxels.
+    let whole = (reach / f64::from(EDGE)).floor();
+    let rest = (reach - whole * f64::from(EDGE)).ceil() as i32;
+    let near = BucketSet::from_buckets(voxels.iter().flat_map(|voxels| {
+        let (low, high) = ((voxels.low - rest) >> 3, (voxels.high + rest) >> 3);
+        box_of(low, high).map(|step| voxels.bucket.offset(step))
+    }))?;
+    if whole > 0.0 { near.dilate(whole as u32) } else { Ok(near) }
 }
 
 /// All places of a box, ends included.
@@ -80,29 +92,30 @@ const fn row_at(x: i32, y: i32) -> usize {
 }
 
 impl Signs {
-    /// Where there is no Bucket, the voxels are taken to be like those that face it.
-    fn around(around: &VoxelNeighbourhood<'_, f32>) -> Self {
+    /// `inside` has a bit per neighbour that has no voxels but lies inside.
+    fn around(around: &VoxelNeighbourhood<'_, f32>, inside: u32) -> Self {
         let own = around.chunk();
+        let beyond = |x: i32, y: i32, z: i32| match inside >> direction(x, y, z) & 1 {
+            0 => 0,
+            _ => u16::MAX,
+        };
         let mut rows = [0; 100];
         for (x, y) in (0..64).map(|n| (n >> 3, n & 7)) {
-            let below = if around.exists(0, 0, -1) { around.neighbour(0, 0, -1) } else { own };
-            let above = if around.exists(0, 0, 1) { around.neighbour(0, 0, 1) } else { own };
-            let [below, above] = [(below, -1, 7), (above, 1, 0)].map(|(chunk, z, end)| {
-                // The voxel that faces a Bucket that does not exist is at the other end.
-                let end = if around.exists(0, 0, z) { end } else { 7 - end };
-                u16::from(chunk[place(x, y) + end] < 0.0)
+            let [below, above] = [(-1, 7), (1, 0)].map(|(z, end)| match around.exists(0, 0, z) {
+                true => u16::from(around.neighbour(0, 0, z)[place(x, y) + end] < 0.0),
+                false => beyond(0, 0, z) & 1,
             });
             rows[row_at(x, y)] = below | signs(own, x, y) | above << 9;
         }
         for n in 0..8 {
-            let beyond = |x: i32, y: i32, from: [i32; 2], own: u16| match around.exists(x, y, 0) {
+            let row = |x: i32, y: i32, from: [i32; 2]| match around.exists(x, y, 0) {
                 true => signs(around.neighbour(x, y, 0), from[0], from[1]),
-                false => own,
+                false => beyond(x, y, 0),
             };
-            rows[row_at(-1, n)] = beyond(-1, 0, [7, n], rows[row_at(0, n)]);
-            rows[row_at(8, n)] = beyond(1, 0, [0, n], rows[row_at(7, n)]);
-            rows[row_at(n, -1)] = beyond(0, -1, [n, 7], rows[row_at(n, 0)]);
-            rows[row_at(n, 8)] = beyond(0, 1, [n, 0], rows[row_at(n, 7)]);
+            rows[row_at(-1, n)] = row(-1, 0, [7, n]);
+            rows[row_at(8, n)] = row(1, 0, [0, n]);
+            rows[row_at(n, -1)] = row(0, -1, [n, 7]);
+            rows[row_at(n, 8)] = row(0, 1, [n, 0]);
         }
         Self { rows }
     }

@@ -57,6 +57,9 @@ impl LevelSet {
 
         let width = a.width().min(b.width());
         let mut set = Self::empty(label, domain, width.into())?;
+        if a.fills_box() && b.fills_box() {
+            set = set.filling_box();
+        }
         let near = domain.processes().all_agree(near(domain, [a, b], &path))?;
         set.cover(&carried(domain, &near, &path, width))?;
         blend(&set, &path)?;

@@ -22,7 +22,7 @@ pub use closest::ClosestPoints;
 pub use deforming::{Deforming, ShapeVelocity};
 
 use crate::error::{GeometryError, Result, positive};
-use crate::levelset::{Extent, LevelSet, VOXELS};
+use crate::levelset::{Extent, LEAST_PADDING, LevelSet, VOXELS};
 use crate::triangles::Triangles;
 use crate::winding::Rule;
 use measure::{Foot, Measured, Scratch, measure};
@@ -103,6 +103,9 @@ fn made(
     let voxel = domain.frame().voxel_size(0);
     let reach = Reach::new(extent, bounds, half, voxel)?;
     let mut set = LevelSet::empty(label, domain, reach.width)?;
+    if reach.full {
+        set = set.filling_box();
+    }
 
     let bounds = Bounds { min: bounds.min - reach.padding, max: bounds.max + reach.padding };
     let found = voxelized(domain, mesh, bounds, &reach, inside, with_feet);
@@ -149,8 +152,8 @@ impl Reach {
             }
             // The nearest point of the surface is never farther away than the box is wide.
             Extent::Full(voxels) => {
-                let padding =
-                    positive("the padding of a level set in voxels", voxels)? * voxel + half;
+                let voxels = positive("the padding of a level set in voxels", voxels)?;
+                let padding = voxels.max(LEAST_PADDING) * voxel + half;
                 let width = bounds.size().length() + 2.0 * padding + 16.0 * voxel;
                 Ok(Self { width, padding, half, voxels: f64::INFINITY, full: true })
             }

@@ -3,7 +3,9 @@
 mod booleans;
 mod components;
 mod filters;
+mod hostile;
 pub mod measure;
 mod morphology;
 mod resampling;
 pub mod same_bits;
+mod shells;
