@@ -70,16 +70,18 @@ fn measure_row(around: &Around<'_>, voxel: f32, width: f32) -> Lanes {
         [around.row(0, -1, 0), around.row(0, 1, 0)],
         [around.row(0, 0, -1), around.row(0, 0, 1)],
     ];
-    let crosses = sides.map(|side| side.map(|side| side.below(zero).differs(inside)));
-    let [[a, b], [c, d], [e, g]] = crosses;
-    let next_to_surface = (a | b) | (c | d) | (e | g);
+    // Axis by axis: calls of `map` on arrays of lanes are not inlined, and pass them through memory.
+    let [[a, b], [c, d], [e, g]] = sides;
+    let crosses = |side: Lanes| side.below(zero).differs(inside);
+    let next_to_surface =
+        (crosses(a) | crosses(b)) | (crosses(c) | crosses(d)) | (crosses(e) | crosses(g));
     let far = inside.pick(Lanes::splat(-width), Lanes::splat(width));
     if !next_to_surface.any() {
         return far;
     }
 
-    let slope = sides.map(|[low, high]| 0.5 * (high - low));
-    let bend = sides.map(|[low, high]| (high - f) + (low - f));
+    let slope = [0.5 * (b - a), 0.5 * (d - c), 0.5 * (g - e)];
+    let bend = [(b - f) + (a - f), (d - f) + (c - f), (g - f) + (e - f)];
     let twist = [
         0.25 * around.twist(|a, b| [a, b, 0]),
         0.25 * around.twist(|a, b| [a, 0, b]),
