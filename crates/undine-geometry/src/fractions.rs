@@ -6,7 +6,7 @@
 //! into 24 tetrahedra around its own, with the mean of the corners there; in each of them the distance is linear, and
 //! the part where it is positive has a closed form. Areas and volumes converge with second order.
 
-use crate::error::Result;
+use crate::error::{GeometryError, Result};
 use crate::solid::Solid;
 use undine_core::domain::VOXELS_PER_BUCKET;
 use undine_core::glam::{DVec3, IVec3};
@@ -33,6 +33,14 @@ pub fn cut(
     solid: &dyn Solid,
     fractions: Fractions,
 ) -> Result<()> {
+    for handle in fractions.area.faces.into_iter().chain([fractions.volume]) {
+        if volume.column(handle)?.shape().resolution != Resolution::R8 {
+            return Err(GeometryError::NotPossible {
+                what: "cutting cells of another size",
+                why: "channels of fractions have 8³ voxels in a Bucket",
+            });
+        }
+    }
     let frame = *volume.topology().frame();
     let [x, y, z] = fractions.area.faces.map(|face| volume.write(face));
     let accessor = Accessor::new("cut cells", domain).over(volume.topology()).level(0);
@@ -154,18 +162,25 @@ fn corner(x: usize, y: usize, z: usize) -> usize {
     (x * CORNERS + y) * CORNERS + z
 }
 
-/// The part of a square where the distance is positive, given at its corners in turn.
+/// A distance that can be worked with: what is infinite is very large, and what is none is closed.
+fn sane(distance: f64) -> f64 {
+    if distance.is_nan() { 0.0 } else { distance.clamp(-1e300, 1e300) }
+}
+
+/// The part of a square where the distance is positive, given at its corners in turn; closed where it is NaN.
 pub fn open_area(corners: [f64; 4]) -> f64 {
+    let corners = corners.map(sane);
     if corners.iter().all(|&distance| distance > 0.0) {
         return 1.0;
     }
     let middle = corners.iter().sum::<f64>() / 4.0;
     let triangle = |n: usize| positive_in_triangle([corners[n], corners[(n + 1) % 4], middle]);
-    (0..4).map(triangle).sum::<f64>() / 4.0
+    ((0..4).map(triangle).sum::<f64>() / 4.0).clamp(0.0, 1.0)
 }
 
-/// The part of a cube where the distance is positive, given at its corners, z fastest.
+/// The part of a cube where the distance is positive, given at its corners, z fastest; closed where it is NaN.
 pub fn open_volume(corners: [f64; 8]) -> f64 {
+    let corners = corners.map(sane);
     if corners.iter().all(|&distance| distance > 0.0) {
         return 1.0;
     }
@@ -186,7 +201,7 @@ pub fn open_volume(corners: [f64; 8]) -> f64 {
             (0..4).map(tetrahedron).sum::<f64>()
         })
         .sum();
-    open / 24.0
+    (open / 24.0).clamp(0.0, 1.0)
 }
 
 /// The part of a triangle where a linear function is positive, given at its corners.

@@ -136,7 +136,10 @@ impl Solid for MeshSolid {
             return Nearest { point: at, normal: DVec3::Z, distance: f64::INFINITY };
         };
         let normal = self.normals.at(self.bvh.triangles(), &closest);
-        let away = (at - closest.point).try_normalize();
+        // Of a place on the mesh, the way to it is rounding alone.
+        let rounding = 1e-14 * (at.abs() + closest.point.abs()).max_element();
+        let off = closest.distance_squared.sqrt() > rounding;
+        let away = (at - closest.point).try_normalize().filter(|_| off);
         if let Side::Thickness(thickness) = self.side {
             // The surface lies half of the thickness before the sheet, on the side of the place.
             let outwards = away.unwrap_or(normal);

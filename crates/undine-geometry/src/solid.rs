@@ -28,24 +28,28 @@ pub trait Solid: Debug + Sync {
     /// A box that holds the inside; `None` if the inside is unbounded.
     fn bounds(&self) -> Option<Bounds>;
 
-    /// The normal where the straight way between two places [m] first meets the inside, or comes within a thousandth of
-    /// its length of it: also where the inside is much thinner than the way is long.
+    /// The normal where the straight way between two places [m] first runs into the inside, or comes within a thousandth of
+    /// its length of it: also where the inside is much thinner than the way is long. What it leaves behind does not count.
     fn first_hit(&self, from: DVec3, to: DVec3) -> Option<DVec3> {
         // Sphere tracing (Hart 1996): what is that far away cannot be nearer on the way.
-        let length = from.distance(to);
+        let along = to - from;
+        let length = along.length();
         let touch = 1e-3 * length;
         let mut gone = 0.0;
-        while gone <= length {
+        while length.is_finite() && gone <= length {
             let at = if gone > 0.0 { from.lerp(to, gone / length) } else { from };
             let free = self.distance(at);
             if free <= touch {
-                return Some(self.nearest(at).normal);
+                let normal = self.nearest(at).normal;
+                if normal.dot(along) < 0.0 {
+                    return Some(normal);
+                }
             }
             if free.is_nan() || gone == length {
                 return None;
             }
             // The end itself is asked too.
-            gone = (gone + free).min(length);
+            gone = (gone + free.max(touch)).min(length);
         }
         None
     }

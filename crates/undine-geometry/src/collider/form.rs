@@ -1,9 +1,9 @@
 //! What a collider is made of, in its own coordinates.
 
-use super::advance::{Way, first_contact};
+use super::advance::{Gone, Way, first_contact};
 use super::triangles::{Moving, touch_resting};
 use crate::deformation::Deformation;
-use crate::error::Result;
+use crate::error::{GeometryError, Result};
 use crate::levelset::{DistanceSampler, LevelSet};
 use crate::mesh_solid::MeshSolid;
 use crate::solid::{Nearest, Solid};
@@ -30,6 +30,8 @@ pub(super) enum FormStep<'a> {
     Deforming(Box<Moving>),
     Level {
         set: &'a LevelSet,
+        /// Beyond it there is nothing near.
+        bounds: Option<Bounds>,
         distance: ChannelRef<'a, Voxels, f32>,
         velocity: Option<ChannelRef<'a, Voxels, Vec3>>,
     },
@@ -65,7 +67,18 @@ impl Touch {
     pub fn at_once(near: Nearest, velocity: DVec3) -> Self {
         Self { time: 0.0, normal: near.normal, distance: near.distance, velocity, held: None }
     }
+
+    /// The same on a longer way, of which this one was the part between two times.
+    pub fn later(self, first: f64, last: f64) -> Self {
+        Self { time: first + (last - first) * self.time, ..self }
+    }
 }
+
+/// The radius of a point, as a part of the way that it goes.
+const LEAST_RADIUS: f64 = 1e-6;
+
+/// The same where it advances by distances alone: to slide along at a smaller one would take too many steps.
+const LEAST_RADIUS_BY_DISTANCE: f64 = 1e-3;
 
 /// Between voxels, a distance that is right at each of them changes faster than itself by this factor at most.
 const STEEPNESS_BETWEEN_VOXELS: f64 = 1.732_050_807_568_877_2;
@@ -87,11 +100,15 @@ impl Form {
             Self::Deforming(mesh, deformation) => {
                 FormStep::Deforming(Box::new(Moving::new(mesh, deformation, times)?))
             }
-            Self::Level(set, velocity) => FormStep::Level {
-                set,
-                distance: set.column()?,
-                velocity: velocity.map(|handle| set.volume().column(handle)).transpose()?,
-            },
+            Self::Level(set, velocity) => {
+                let distance = set.column()?;
+                FormStep::Level {
+                    set,
+                    bounds: set.sampler(&distance).bounds(),
+                    distance,
+                    velocity: velocity.map(|handle| set.volume().column(handle)).transpose()?,
+                }
+            }
         })
     }
 }
@@ -123,18 +140,38 @@ impl FormStep<'_> {
     }
 
     /// The first touch of a sphere during what is left of a leg, `left` [s], when a part of it is over.
-    pub fn first_touch(&self, leg: usize, part: f64, way: Way, left: f64) -> Result<Option<Touch>> {
+    pub fn first_touch(&self, leg: usize, part: f64, way: Way, left: f64) -> Result<Gone<Touch>> {
         match self {
-            Self::Mesh(mesh) => touch_resting(mesh, way),
-            Self::Deforming(moving) => moving.first_touch(leg, part, way),
-            Self::Solid(solid) => Ok(self.advance(way, 1.0, |at| solid.distance(at))),
-            Self::Level { set, distance, .. } => {
-                let sampler = set.sampler(distance);
+            Self::Mesh(mesh) => touch_resting(mesh, way.of_radius(LEAST_RADIUS)),
+            Self::Deforming(moving) => moving.first_touch(leg, part, way.of_radius(LEAST_RADIUS)),
+            Self::Solid(solid) => {
+                let way = way.of_radius(LEAST_RADIUS_BY_DISTANCE);
+                Ok(self.advance(way, 1.0, |at| solid.distance(at)))
+            }
+            Self::Level { set, bounds, distance, .. } => {
+                let width = f64::from(set.width());
+                // Beyond the band distances are its width, and beside its end they are mixed with that.
+                if way.radius > (width - set.voxel_size()).min(0.95 * width) {
+                    return Err(GeometryError::BadParameter {
+                        what: "the radius of a sphere that is swept against a level set [m]",
+                        found: way.radius,
+                        wanted: "less than the width of its band by a voxel",
+                    });
+                }
                 // The level set is that of the end. What carries its surface there carries the sphere's start along.
                 let carried = left * self.nearest_and_velocity(way.from).1;
-                let relative = Way { from: way.from + carried, ..way };
-                let steepness = STEEPNESS_BETWEEN_VOXELS;
-                Ok(self.advance(relative, steepness, |at| sampler.distance(at)))
+                let way = Way { from: way.from + carried, ..way };
+                let grown = bounds.map(|all| Bounds { min: all.min - width, max: all.max + width });
+                let Some([first, last]) = grown.and_then(|grown| way.within(&grown)) else {
+                    return Ok((None, None));
+                };
+                let near = Way { from: way.at(first), to: way.at(last), ..way };
+                let least = (LEAST_RADIUS_BY_DISTANCE * near.length()).min(0.25 * width);
+                let near = Way { radius: way.radius.max(least), ..near };
+                let sampler = set.sampler(distance);
+                let (touch, kept) =
+                    self.advance(near, STEEPNESS_BETWEEN_VOXELS, |at| sampler.distance(at));
+                Ok((touch.map(|touch| touch.later(first, last)), kept))
             }
         }
     }
@@ -147,10 +184,13 @@ impl FormStep<'_> {
         }
     }
 
-    fn advance(&self, way: Way, steepness: f64, distance: impl Fn(DVec3) -> f64) -> Option<Touch> {
-        let time = first_contact(way, steepness, distance)?;
-        let (near, velocity) = self.nearest_and_velocity(way.at(time));
-        Some(Touch { time, normal: near.normal, distance: near.distance, velocity, held: None })
+    fn advance(&self, way: Way, steepness: f64, distance: impl Fn(DVec3) -> f64) -> Gone<Touch> {
+        let (time, kept) = first_contact(way, steepness, distance);
+        let touch = time.map(|time| {
+            let (near, velocity) = self.nearest_and_velocity(way.at(time));
+            Touch { time, normal: near.normal, distance: near.distance, velocity, held: None }
+        });
+        (touch, kept)
     }
 
     /// Asks the solid that the form is at the end of the step.

@@ -36,7 +36,7 @@ use crate::mesh_solid::MeshSolid;
 use crate::motion::Motion;
 use crate::pose::{Pose, Twist};
 use crate::solid::{Nearest, Solid};
-use advance::Way;
+use advance::{Before, Way};
 use form::{Form, FormStep};
 use std::sync::Arc;
 use undine_core::Handle;
@@ -54,7 +54,8 @@ pub struct Collider {
 /// The first touch of a sphere on its way.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Impact {
-    /// When, as a part of the step from 0 to 1; never too late, and early by a hundredth of the radius at most.
+    /// When, as a part of the step from 0 to 1; never too late, and early by a hundredth of the radius at most. (Against
+    /// solids and level sets, of a radius of a thousandth of the way at least.)
     pub time: f64,
     /// Where the centre of the sphere is then [m].
     pub position: DVec3,
@@ -135,7 +136,7 @@ impl Collider {
                 wanted: "zero or positive, and finite",
             });
         }
-        let times = self.legs(start, end);
+        let times = self.legs(start, end)?;
         let form = self.form.during(&times)?;
         let legs = times.windows(2).map(|ends| {
             let [from, to] = [ends[0], ends[1]];
@@ -160,7 +161,7 @@ impl Collider {
     }
 
     /// Times [s] between which everything moves nearly straight, as seen from the collider.
-    fn legs(&self, start: f64, end: f64) -> Vec<f64> {
+    fn legs(&self, start: f64, end: f64) -> Result<Vec<f64>> {
         let turns = self.form.turns(start, end).into_iter().chain(self.motion.turns(start, end));
         let mut corners: Vec<f64> = turns.chain([start, end]).collect();
         corners.sort_unstable_by(f64::total_cmp);
@@ -168,7 +169,12 @@ impl Collider {
         let mut times = vec![start];
         for ends in corners.windows(2) {
             let angle = self.motion.swept_angle(ends[0], ends[1]);
-            let parts = (angle / LARGEST_TURN).ceil().clamp(1.0, MOST_LEGS);
+            let bend = (self.bend(ends[0], ends[1]) / LARGEST_BEND).sqrt();
+            let parts = (angle / LARGEST_TURN).max(bend).ceil().clamp(1.0, MOST_LEGS);
+            if times.len() > MOST_LEGS_OF_ALL {
+                let (found, most) = (times.len() as u64, MOST_LEGS_OF_ALL as u64);
+                return Err(GeometryError::TooMany { what: "the legs of a step", found, most });
+            }
             let part = |n: u32| ends[0] + (ends[1] - ends[0]) * f64::from(n) / parts;
             times.extend((1..parts as u32).map(part));
             times.push(ends[1]);
@@ -176,14 +182,30 @@ impl Collider {
         if times.len() == 1 {
             times.push(end);
         }
-        times
+        Ok(times)
+    }
+
+    /// How far the motion's way between two times [s] is from a straight and steady one, as a part of its length.
+    fn bend(&self, start: f64, end: f64) -> f64 {
+        let length = self.motion.swept_length(start, end);
+        if length == 0.0 {
+            return 0.0;
+        }
+        let place = |part: f64| self.motion.pose(start + part * (end - start)).translation;
+        let (from, to) = (place(0.0), self.motion.pose(end).translation);
+        let apart = |part: f64| place(part).distance(from.lerp(to, part));
+        [0.25, 0.5, 0.75].map(apart).into_iter().fold(0.0, f64::max) / length
     }
 }
 
 /// A leg turns by no more than this [rad]: then a straight way and a curved one differ by a thousandth of the arm.
 const LARGEST_TURN: f64 = 0.1;
+/// A leg leaves a straight way by no more than about this part of the way between two corners.
+const LARGEST_BEND: f64 = 1e-3;
 /// A step has no more legs than this between two corners, however fast something spins.
 const MOST_LEGS: f64 = 256.0;
+/// A step is refused that has more legs than this together.
+const MOST_LEGS_OF_ALL: usize = 1 << 16;
 
 /// A part of the step, straight as seen from the collider.
 #[derive(Debug, Clone, Copy)]
@@ -243,8 +265,8 @@ impl ColliderStep<'_> {
         if !(sane && from.is_finite() && to.is_finite()) {
             return Err(GeometryError::BadSweep { from, to, radius });
         }
-        let radius = radius.max(LEAST_RADIUS * from.distance(to));
         let left = (1.0 - begin).max(f64::MIN_POSITIVE);
+        let mut before = if begin > 0.0 { Before::Impact } else { Before::Step };
         for (number, leg) in self.legs.iter().enumerate() {
             // Of the last leg there is always something left: what does not move may still be hit by what does.
             if leg.finish <= begin && number + 1 < self.legs.len() {
@@ -253,18 +275,23 @@ impl ColliderStep<'_> {
             let first = leg.begin.max(begin);
             let place = |time: f64| from.lerp(to, ((time - begin) / left).clamp(0.0, 1.0));
             let part = leg.part(first);
-            let way = Way {
-                from: leg.pose(part).to_local(place(first)),
-                to: leg.to.to_local(place(leg.finish)),
-                radius,
-            };
+            // When nothing of the step is left, it is still to get from the one place to the other.
+            let ends = [
+                if first > begin { place(first) } else { from },
+                if leg.finish >= 1.0 { to } else { place(leg.finish) },
+            ];
+            let (from, to) = (leg.pose(part).to_local(ends[0]), leg.to.to_local(ends[1]));
+            let way = Way { from, to, radius, before };
             let left = (leg.finish - first) * self.duration;
-            if let Some(touch) = self.form.first_touch(number, part, way, left)? {
+            let (touch, kept) = self.form.first_touch(number, part, way, left)?;
+            before = kept.map_or(before, Before::Leg);
+            if let Some(touch) = touch {
                 let time = first + (leg.finish - first) * touch.time;
                 let (pose, local) = (leg.pose(leg.part(time)), way.at(touch.time));
                 let left = (1.0 - time) * self.duration;
                 let carried = self.form.carried(local, touch.velocity, touch.held, left);
                 let deforming = pose.rotation * touch.velocity;
+                let touched = local - touch.distance * touch.normal;
                 return Ok(Some(Impact {
                     time,
                     // Not on the way in the world, which as seen from a turning collider is not quite straight: there it
@@ -272,7 +299,7 @@ impl ColliderStep<'_> {
                     position: pose.to_world(local),
                     normal: pose.rotation * touch.normal,
                     distance: touch.distance,
-                    velocity: leg.twist.at(pose.rotation * local) + deforming,
+                    velocity: leg.twist.at(pose.rotation * touched) + deforming,
                     friction: self.friction,
                     carried: self.pose.to_world(carried),
                 }));
@@ -286,9 +313,6 @@ impl ColliderStep<'_> {
         self.duration
     }
 }
-
-/// The radius of a point, as a part of the way that it goes.
-const LEAST_RADIUS: f64 = 1e-6;
 
 impl Leg {
     /// How much of the leg is over at a time of the step.

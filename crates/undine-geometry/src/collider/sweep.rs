@@ -15,8 +15,10 @@ pub struct Swept {
     pub last: Option<(usize, Impact)>,
 }
 
-/// More surfaces than a sphere can be pressed against; then it goes with the last one that it touched.
-const MOST_IMPACTS: usize = 8;
+/// More surfaces than a sphere can slide along in a step; from then on it only goes with what it touches.
+const MOST_SLIDES: usize = 8;
+/// Between surfaces that close, every two impacts give it half of the room that it had: this is more than it can lose.
+const MOST_IMPACTS: usize = 48;
 
 /// Moves a sphere of `radius` [m] through a step that would take it from `from` to `to` [m].
 ///
@@ -26,28 +28,25 @@ const MOST_IMPACTS: usize = 8;
 /// it keeps to the side of the one that it touched last.
 pub fn sweep(colliders: &[ColliderStep<'_>], from: DVec3, to: DVec3, radius: f64) -> Result<Swept> {
     let (mut begin, mut at, mut target) = (0.0, from, to);
-    let mut last = None;
+    let (mut last, mut pressed) = (None, None);
     for impacts in 0..MOST_IMPACTS {
         let Some((number, impact)) = first_of_all(colliders, begin, at, target, radius)? else {
             return Ok(Swept { position: target, impacts, last });
         };
         last = Some((number, impact));
         (begin, at) = (impact.time, impact.position);
-        // What has come too near gets its distance back.
-        let apart = (radius - impact.distance).max(0.0) * impact.normal;
-        target = impact.carried + apart + slide(&impact, target - impact.carried);
+        // What has come too near gets its distance back, unless it is pressed between surfaces that close.
+        target = if impacts < MOST_SLIDES {
+            let apart = (radius - impact.distance).max(0.0) * impact.normal;
+            impact.carried + apart + slide(&impact, target - impact.carried)
+        } else {
+            pressed = pressed.or(Some(impact));
+            impact.carried
+        };
     }
-    // Pressed between surfaces: it goes with the one that it touched last, as far as the others let it.
-    let Some((pressing, impact)) = last else {
-        return Ok(Swept { position: at, impacts: 0, last });
-    };
-    let mut position = impact.carried;
-    let others = colliders.iter().enumerate().filter(|&(number, _)| number != pressing);
-    for (_, other) in others {
-        if let Some(blocked) = other.first_impact(begin, at, position, radius)? {
-            position = blocked.position;
-        }
-    }
+    // Between surfaces that have closed there is no room, and a turn may be too fast to follow on straight ways: it keeps
+    // to the surface that it touched when it could slide no more.
+    let position = pressed.map_or(to, |impact| impact.carried);
     Ok(Swept { position, impacts: MOST_IMPACTS, last })
 }
 

@@ -1,6 +1,6 @@
 //! Sweeping a sphere against triangles, at rest or moving: the first contact with any of them, by [`ccd`](crate::ccd).
 
-use super::advance::{TOUCH, Way, separation};
+use super::advance::{Before, Gone, TOUCH, Way, WayOut, separation, way_out};
 use super::form::{Held, Touch};
 use crate::bvh::{Bvh, Closest};
 use crate::ccd::{Contact, Gap, point_triangle};
@@ -13,25 +13,49 @@ use crate::triangles::Triangles;
 use undine_core::glam::{DMat3, DVec3};
 use undine_core::mesh::Bounds;
 
+/// Nearer to a mesh than this part of its size, rounding decides on which side something is.
+const ON_SURFACE: f64 = 1e-12;
+
+/// How finely a way is looked at that begins inside, as a part of it.
+const FINE: f64 = 1e-3;
+
 /// The first touch of a sphere with a mesh at rest.
-pub(super) fn touch_resting(mesh: &MeshSolid, way: Way) -> Result<Option<Touch>> {
-    if let Some(stopped) = inside(mesh, mesh, way) {
-        return Ok(stopped.map(|near| Touch::at_once(near, DVec3::ZERO)));
-    }
+pub(super) fn touch_resting(mesh: &MeshSolid, way: Way) -> Result<Gone<Touch>> {
+    let begin = match begin_inside(mesh, way) {
+        None => 0.0,
+        Some(begin) if begin.leads_in(way.to - way.from) => {
+            return Ok((Some(begin.stopped()), None));
+        }
+        Some(begin) => {
+            let slack = (TOUCH * way.radius).max(FINE * way.length()).max(4.0 * begin.rounding);
+            match way_out(way, begin.depth(), slack, 1.0, |at| mesh.distance(at)) {
+                WayOut::Deeper => return Ok((Some(begin.stopped()), None)),
+                WayOut::Free => return Ok((None, None)),
+                WayOut::Out(time, _) => time,
+            }
+        }
+    };
+    let way = Way { from: way.at(begin), ..way };
+    let (touch, kept) = touch_resting_from_outside(mesh, way)?;
+    Ok((touch.map(|touch| touch.later(begin, 1.0)), kept))
+}
+
+fn touch_resting_from_outside(mesh: &MeshSolid, way: Way) -> Result<Gone<Touch>> {
     let triangles = mesh.bvh().triangles();
     let candidates = mesh.bvh().in_box(&around(way, half_thickness(mesh)));
     let paths = candidates.into_iter().map(|triangle| {
         let corners = triangles.corners(triangle as usize);
         (triangle, corners, corners)
     });
-    let first = first_of(&paths.collect::<Vec<_>>(), way, half_thickness(mesh))?;
-    Ok(first.map(|(contact, _)| Touch {
+    let (first, kept) = first_of(&paths.collect::<Vec<_>>(), way, half_thickness(mesh))?;
+    let touch = first.map(|(contact, _)| Touch {
         time: contact.time,
         normal: contact.normal,
         distance: contact.distance - half_thickness(mesh),
         velocity: DVec3::ZERO,
         held: None,
-    }))
+    });
+    Ok((touch, kept))
 }
 
 /// A triangle with its corners at the start and at the end of a way.
@@ -40,10 +64,56 @@ type Path = (u32, [DVec3; 3], [DVec3; 3]);
 /// The first contact of a sphere with any of some triangles, and which that is; of several at the same time, the first.
 ///
 /// Triangles are in the middle of a sheet, `half` [m] below its surface.
-fn first_of(paths: &[Path], way: Way, half: f64) -> Result<Option<(Contact, u32)>> {
-    let start = |path: &Path| closest_point(path.1, way.from).point.distance(way.from);
-    let free = paths.iter().map(start).fold(f64::INFINITY, f64::min);
-    let separation = separation(free, way.radius + half);
+fn first_of(paths: &[Path], way: Way, half: f64) -> Result<Gone<(Contact, u32)>> {
+    let size = |path: &Path| path.1.iter().map(|at| at.distance(way.from)).fold(0.0, f64::max);
+    let most = |all: &dyn Fn(&Path) -> f64| paths.iter().map(all).fold(0.0, f64::max);
+    let rounding = ON_SURFACE * (most(&size) + way.length());
+    if way.before != Before::Step || nearest_of(paths, way.from) > rounding {
+        return first_beside(paths, way, half);
+    }
+    // What lies in the sheet itself is on neither side of it: it gets one by where it goes first.
+    let speed = |path: &Path| (0..3).map(|n| path.1[n].distance(path.2[n])).fold(0.0, f64::max);
+    let part = (TOUCH * (way.radius + half)).max(4.0 * rounding) / (most(&speed) + way.length());
+    let part = if part < 1.0 { part } else { 1.0 };
+    let later = |&(triangle, start, end): &Path| {
+        (triangle, std::array::from_fn(|n| DVec3::lerp(start[n], end[n], part)), end)
+    };
+    let moved: Vec<Path> = paths.iter().map(later).collect();
+    let rest = Way { from: way.at(part), ..way };
+    if nearest_of(&moved, rest.from) <= rounding {
+        // Along it, there is no other way out than across.
+        let (first, kept) = first_beside(paths, way, half)?;
+        return Ok((
+            first.map(|(contact, triangle)| (across(contact, triangle, paths), triangle)),
+            kept,
+        ));
+    }
+    let (first, kept) = first_beside(&moved, rest, half)?;
+    let in_all = |time: f64| part + (1.0 - part) * time;
+    let first = first
+        .map(|(contact, triangle)| (Contact { time: in_all(contact.time), ..contact }, triangle));
+    Ok((first, kept))
+}
+
+/// The same contact with the normal of the triangle, if it has one.
+fn across(contact: Contact, triangle: u32, paths: &[Path]) -> Contact {
+    let normal = paths
+        .iter()
+        .find(|path| path.0 == triangle)
+        .and_then(|&(_, [a, b, c], _)| (b - a).cross(c - a).try_normalize());
+    Contact { normal: normal.unwrap_or(contact.normal), ..contact }
+}
+
+/// How far triangles are from a place [m] at the start of their ways.
+fn nearest_of(paths: &[Path], at: DVec3) -> f64 {
+    let start = |path: &Path| closest_point(path.1, at).point.distance(at);
+    paths.iter().map(start).fold(f64::INFINITY, f64::min)
+}
+
+/// The same for a sphere whose centre is on one side.
+fn first_beside(paths: &[Path], way: Way, half: f64) -> Result<Gone<(Contact, u32)>> {
+    let separation =
+        separation(nearest_of(paths, way.from), Way { radius: way.radius + half, ..way });
     let gap = Gap::new(separation, TOUCH * separation)?;
     let mut first: Option<(Contact, u32)> = None;
     for &(triangle, [a, b, c], [d, e, f]) in paths {
@@ -54,17 +124,63 @@ fn first_of(paths: &[Path], way: Way, half: f64) -> Result<Option<(Contact, u32)
             first = Some((found, triangle));
         }
     }
-    Ok(first)
+    Ok((first, Some(separation)))
 }
 
-/// For a way that begins inside of a closed mesh: the nearest point of the surface, if it goes deeper.
-fn inside(start: &MeshSolid, end: &MeshSolid, way: Way) -> Option<Option<Nearest>> {
-    // A sheet has no inside to be in.
-    if let Side::Thickness(_) = start.side() {
+/// The beginning of a way inside of a closed mesh, or on its surface.
+struct Begin {
+    /// The nearest point of the surface.
+    near: Nearest,
+    /// Nearer than this [m] it is on the surface.
+    rounding: f64,
+}
+
+/// Where a way begins that does not begin outside of a closed mesh. A sheet has no inside to be in, and what was outside
+/// during a leg still is.
+fn begin_inside(mesh: &MeshSolid, way: Way) -> Option<Begin> {
+    if matches!(mesh.side(), Side::Thickness(_)) || matches!(way.before, Before::Leg(_)) {
         return None;
     }
-    let distance = start.distance(way.from);
-    (distance < 0.0).then(|| (end.distance(way.to) < distance).then(|| start.nearest(way.from)))
+    let size = mesh.bounds().map_or(0.0, |bounds| bounds.size().max_element());
+    let rounding = ON_SURFACE * (size + way.length());
+    if mesh.distance(way.from) > rounding {
+        return None;
+    }
+    let mut near = mesh.nearest(way.from);
+    // On the surface the mesh's own normal is all there is; of a mesh that looks inwards it leads in.
+    let aside = 16.0 * rounding * near.normal;
+    if near.distance.abs() <= rounding
+        && mesh.distance(way.from + aside) < mesh.distance(way.from - aside)
+    {
+        near.normal = -near.normal;
+    }
+    Some(Begin { near, rounding })
+}
+
+impl Begin {
+    /// The distance that it may not go below [m].
+    fn depth(&self) -> f64 {
+        self.near.distance.min(0.0)
+    }
+
+    fn is_on_surface(&self) -> bool {
+        self.near.distance >= -self.rounding
+    }
+
+    /// Whether a way from the surface leads in. There the first bit of it tells, also where the inside is thin.
+    fn leads_in(&self, relative: DVec3) -> bool {
+        self.is_on_surface() && self.near.normal.dot(relative) < 0.0
+    }
+
+    /// The same of a way from the inside: whether it begins by leading deeper, by more than a little [m].
+    fn leads_deeper(&self, relative: DVec3, slack: f64) -> bool {
+        self.leads_in(relative) || self.near.normal.dot(relative) < -slack
+    }
+
+    /// What stops a way that would lead deeper.
+    fn stopped(&self) -> Touch {
+        Touch::at_once(self.near, DVec3::ZERO)
+    }
 }
 
 fn half_thickness(mesh: &MeshSolid) -> f64 {
@@ -96,6 +212,18 @@ struct MovingLeg {
     swept: Bvh,
     /// [s]
     duration: f64,
+}
+
+impl MovingLeg {
+    /// How far the point goes [m] that is nearest to a place at the start.
+    fn path_nearest_to(&self, at: DVec3) -> DVec3 {
+        let Some(Closest { triangle, weights, .. }) = self.start.bvh().closest(at) else {
+            return DVec3::ZERO;
+        };
+        let mesh = self.start.bvh().triangles();
+        let end = mesh.indices()[triangle as usize].map(|vertex| self.end[vertex as usize]);
+        at_weights(end, weights) - at_weights(mesh.corners(triangle as usize), weights)
+    }
 }
 
 impl Moving {
@@ -136,16 +264,26 @@ impl Moving {
     }
 
     /// The first touch of a sphere during what is left of a leg when a part of it is over.
-    pub fn first_touch(&self, leg: usize, part: f64, way: Way) -> Result<Option<Touch>> {
+    pub fn first_touch(&self, leg: usize, part: f64, way: Way) -> Result<Gone<Touch>> {
+        let end = self.legs.get(leg + 1).map_or(&self.end, |next| &next.start);
         let leg = &self.legs[leg];
+        let mesh = leg.start.bvh().triangles();
         // In the middle of a leg it comes from an impact, and so from outside.
         if part == 0.0
-            && let Some(stopped) = inside(&leg.start, &self.end, way)
+            && let Some(begin) = begin_inside(&leg.start, way)
         {
-            let velocity = self.nearest_and_velocity(way.from).1;
-            return Ok(stopped.map(|near| Touch::at_once(near, velocity)));
+            let path = leg.path_nearest_to(way.from);
+            let deeper = end.distance(way.to) < begin.depth();
+            let slack = (TOUCH * way.radius).max(FINE * way.length());
+            if deeper || begin.leads_deeper(way.to - way.from - path, slack) {
+                let velocity = path / leg.duration.max(f64::MIN_POSITIVE);
+                return Ok((Some(Touch { velocity, ..begin.stopped() }), None));
+            }
+            // What is on the surface and leaves it may meet it again; what is inside is free until the end of the leg.
+            if !begin.is_on_surface() {
+                return Ok((None, None));
+            }
         }
-        let mesh = leg.start.bvh().triangles();
         let half = half_thickness(&leg.start);
         let paths = leg.swept.in_box(&around(way, half)).into_iter().map(|triangle| {
             let start = mesh.corners(triangle as usize);
@@ -153,8 +291,8 @@ impl Moving {
             let now = std::array::from_fn(|n| start[n].lerp(end[n], part));
             (triangle, now, end)
         });
-        let first = first_of(&paths.collect::<Vec<_>>(), way, half)?;
-        Ok(first.map(|(contact, triangle)| {
+        let (first, kept) = first_of(&paths.collect::<Vec<_>>(), way, half)?;
+        let touch = first.map(|(contact, triangle)| {
             // The triangle's weights in the gap are negative.
             let [_, a, b, c] = contact.weights;
             let weights = [-a, -b, -c];
@@ -171,7 +309,8 @@ impl Moving {
                 velocity: path / leg.duration.max(f64::MIN_POSITIVE),
                 held: Some(Held { triangle, weights, offset: frame(now).transpose() * gap }),
             }
-        }))
+        });
+        Ok((touch, kept))
     }
 
     /// Where a place ends that goes with a triangle.
