@@ -152,7 +152,7 @@ impl Cut<'_> {
         let push = clear - near.distance;
         match push {
             _ if near.distance > clear => Some(at),
-            _ if push < 0.25 * voxel => Some(at + push * near.normal),
+            _ if push < 0.51 * voxel => Some(at + push * near.normal),
             _ => None,
         }
     }
