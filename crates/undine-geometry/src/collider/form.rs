@@ -60,6 +60,8 @@ pub(super) struct Held {
     pub weights: [f64; 3],
     /// From there to the place, in the frame of the triangle [m].
     pub offset: DVec3,
+    /// The normal of the touch in that frame.
+    pub normal: DVec3,
 }
 
 impl Touch {
@@ -176,11 +178,12 @@ impl FormStep<'_> {
         }
     }
 
-    /// Where a place that was touched ends that goes with the surface. `left` is what is left of the step [s].
-    pub fn carried(&self, touched: DVec3, velocity: DVec3, held: Option<Held>, left: f64) -> DVec3 {
-        match (self, held) {
+    /// Where a place that was touched ends that goes with the surface, and the normal there. `left` is what is left of the
+    /// step [s].
+    pub fn carried(&self, place: DVec3, touch: &Touch, left: f64) -> [DVec3; 2] {
+        match (self, touch.held) {
             (Self::Deforming(moving), Some(held)) => moving.carried(held),
-            _ => touched + left * velocity,
+            _ => [place + left * touch.velocity, touch.normal],
         }
     }
 

@@ -69,6 +69,8 @@ pub struct Impact {
     pub friction: f64,
     /// Where the centre of the sphere ends if it goes with the surface until the end of the step [m].
     pub carried: DVec3,
+    /// The way out there, at the end of the step, of length 1.
+    pub carried_normal: DVec3,
 }
 
 impl Collider {
@@ -289,7 +291,7 @@ impl ColliderStep<'_> {
                 let time = first + (leg.finish - first) * touch.time;
                 let (pose, local) = (leg.pose(leg.part(time)), way.at(touch.time));
                 let left = (1.0 - time) * self.duration;
-                let carried = self.form.carried(local, touch.velocity, touch.held, left);
+                let [carried, carried_normal] = self.form.carried(local, &touch, left);
                 let deforming = pose.rotation * touch.velocity;
                 let touched = local - touch.distance * touch.normal;
                 return Ok(Some(Impact {
@@ -302,6 +304,7 @@ impl ColliderStep<'_> {
                     velocity: leg.twist.at(pose.rotation * touched) + deforming,
                     friction: self.friction,
                     carried: self.pose.to_world(carried),
+                    carried_normal: self.pose.rotation * carried_normal,
                 }));
             }
         }

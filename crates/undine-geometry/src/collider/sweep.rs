@@ -28,7 +28,7 @@ const MOST_IMPACTS: usize = 48;
 /// it keeps to the side of the one that it touched last.
 pub fn sweep(colliders: &[ColliderStep<'_>], from: DVec3, to: DVec3, radius: f64) -> Result<Swept> {
     let (mut begin, mut at, mut target) = (0.0, from, to);
-    let (mut last, mut pressed) = (None, None);
+    let (mut last, mut pressed) = (None, None::<Impact>);
     for impacts in 0..MOST_IMPACTS {
         let Some((number, impact)) = first_of_all(colliders, begin, at, target, radius)? else {
             return Ok(Swept { position: target, impacts, last });
@@ -46,7 +46,13 @@ pub fn sweep(colliders: &[ColliderStep<'_>], from: DVec3, to: DVec3, radius: f64
     }
     // Between surfaces that have closed there is no room, and a turn may be too fast to follow on straight ways: it keeps
     // to the surface that it touched when it could slide no more.
-    let position = pressed.map_or(to, |impact| impact.carried);
+    let Some(impact) = pressed else {
+        return Ok(Swept { position: to, impacts: MOST_IMPACTS, last });
+    };
+    // If there is room, it gets its distance back: else it would be halved from step to step.
+    let apart = (radius - impact.distance).max(0.0) * impact.carried_normal;
+    let room = first_of_all(colliders, 1.0, impact.carried, impact.carried + apart, radius)?;
+    let position = impact.carried + if room.is_none() { apart } else { DVec3::ZERO };
     Ok(Swept { position, impacts: MOST_IMPACTS, last })
 }
 

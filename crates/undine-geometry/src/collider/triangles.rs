@@ -307,16 +307,22 @@ impl Moving {
                 normal: contact.normal,
                 distance: contact.distance - half,
                 velocity: path / leg.duration.max(f64::MIN_POSITIVE),
-                held: Some(Held { triangle, weights, offset: frame(now).transpose() * gap }),
+                held: Some(Held {
+                    triangle,
+                    weights,
+                    offset: frame(now).transpose() * gap,
+                    normal: frame(now).transpose() * contact.normal,
+                }),
             }
         });
         Ok((touch, kept))
     }
 
-    /// Where a place ends that goes with a triangle.
-    pub fn carried(&self, held: Held) -> DVec3 {
+    /// Where a place ends that goes with a triangle, and the normal there.
+    pub fn carried(&self, held: Held) -> [DVec3; 2] {
         let corners = self.end.bvh().triangles().corners(held.triangle as usize);
-        at_weights(corners, held.weights) + frame(corners) * held.offset
+        let turned = frame(corners);
+        [at_weights(corners, held.weights) + turned * held.offset, turned * held.normal]
     }
 }
 

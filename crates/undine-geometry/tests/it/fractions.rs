@@ -199,7 +199,7 @@ fn no_row_of_cells_leads_through_a_sheet_wherever_it_lies_between_centres_and_co
     for thickness in [1e-9, 1e-3, 0.02, 0.06, 0.099] {
         for part in [0.0, 0.1, 0.25, 0.4999, 0.5, 0.501, 0.75, 0.999] {
             let solid = sheets(&[part * voxel], thickness);
-            let (_, volume, fractions) = cut_by(&solid, voxel, 0.8);
+            let (_, volume, fractions) = cut_by(&solid, voxel, 0.3);
             for y in -3..3 {
                 assert!(
                     row_is_closed(&volume, fractions, -3, 4, y),
@@ -219,7 +219,7 @@ fn walls_closer_than_a_cell_are_all_walls() {
     // The second is between the centres at 0.05 and 0.15; the first is just behind the lower one, and so nearer to it.
     for places in [[0.045, 0.14], [0.04, 0.148], [0.06, 0.155]] {
         let solid = sheets(&places, 1e-6);
-        let (_, volume, fractions) = cut_by(&solid, voxel, 0.8);
+        let (_, volume, fractions) = cut_by(&solid, voxel, 0.3);
         for x in 0..3 {
             let ends = [f64::from(x) - 0.5, f64::from(x) + 0.5].map(|at| at * voxel);
             let walls = places.iter().filter(|&&at| ends[0] < at && at < ends[1]).count();
