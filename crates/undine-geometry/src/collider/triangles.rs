@@ -141,7 +141,9 @@ fn begin_inside(mesh: &MeshSolid, way: Way) -> Option<Begin> {
     if matches!(mesh.side(), Side::Thickness(_)) || matches!(way.before, Before::Leg(_)) {
         return None;
     }
-    let size = mesh.bounds().map_or(0.0, |bounds| bounds.size().max_element());
+    let closest = mesh.bvh().closest(way.from)?;
+    let corners = mesh.bvh().triangles().corners(closest.triangle as usize);
+    let size = corners.iter().map(|at| at.distance(way.from)).fold(0.0, f64::max);
     let rounding = ON_SURFACE * (size + way.length());
     if mesh.distance(way.from) > rounding {
         return None;
