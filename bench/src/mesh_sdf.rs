@@ -7,8 +7,8 @@ use crate::peers::OPENVDB_MESH;
 use crate::report::Value;
 use undine_core::glam::DVec3;
 use undine_core::{Frame, GridDomain};
+use undine_geometry::Inside;
 use undine_geometry::levelset::{Extent, LevelSet};
-use undine_geometry::voxelize::Inside;
 use undine_geometry::{Triangles, gallery};
 
 /// The `mesh-sdf` benchmark.

@@ -44,7 +44,7 @@ pub use deformation::Deformation;
 pub use error::{GeometryError, Result};
 pub use levelset::LevelSet;
 pub use mass::{MassProperties, Principal};
-pub use mesh_solid::{MeshSolid, Side};
+pub use mesh_solid::{Inside, MeshSolid};
 pub use motion::Motion;
 pub use pose::{Pose, Twist};
 pub use pseudonormals::Pseudonormals;

@@ -15,7 +15,7 @@ use undine_core::mesh::Bounds;
 
 /// How a mesh becomes something with an inside.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Side {
+pub enum Inside {
     /// Inside is where the winding number says so. Robust; good for every mesh.
     Winding(Rule),
     /// Inside is behind the nearest point, as its angle-weighted normal has it; where the mesh is open or not a
@@ -25,7 +25,7 @@ pub enum Side {
     Thickness(f64),
 }
 
-impl Default for Side {
+impl Default for Inside {
     fn default() -> Self {
         Self::Winding(Rule::default())
     }
@@ -37,13 +37,13 @@ pub struct MeshSolid {
     bvh: Bvh,
     winding: Winding,
     normals: Pseudonormals,
-    side: Side,
+    inside: Inside,
 }
 
 impl MeshSolid {
     /// Triangles with an inside. There must be a triangle, and a thickness must be positive.
-    pub fn new(triangles: Triangles, side: Side) -> Result<Self> {
-        if let Side::Thickness(thickness) = side {
+    pub fn new(triangles: Triangles, inside: Inside) -> Result<Self> {
+        if let Inside::Thickness(thickness) = inside {
             positive("the thickness of a sheet [m]", thickness)?;
         }
         if triangles.is_empty() {
@@ -54,7 +54,7 @@ impl MeshSolid {
         }
         let bvh = Bvh::new(triangles)?;
         let normals = Pseudonormals::new(bvh.triangles());
-        Ok(Self { winding: Winding::new(&bvh), normals, bvh, side })
+        Ok(Self { winding: Winding::new(&bvh), normals, bvh, inside })
     }
 
     /// Moves the vertices, without building again; as many positions [m] as there are vertices.
@@ -66,8 +66,8 @@ impl MeshSolid {
     }
 
     /// How it has an inside.
-    pub fn side(&self) -> Side {
-        self.side
+    pub fn inside(&self) -> Inside {
+        self.inside
     }
 
     /// The tree over its triangles.
@@ -87,9 +87,9 @@ impl MeshSolid {
 
     /// Whether a place [m] is inside.
     pub fn is_inside(&self, at: DVec3) -> bool {
-        match self.side {
-            Side::Winding(rule) => rule.is_inside(self.winding.number(&self.bvh, at)),
-            Side::Normals | Side::Thickness(_) => self.distance(at) < 0.0,
+        match self.inside {
+            Inside::Winding(rule) => rule.is_inside(self.winding.number(&self.bvh, at)),
+            Inside::Normals | Inside::Thickness(_) => self.distance(at) < 0.0,
         }
     }
 
@@ -105,20 +105,20 @@ impl MeshSolid {
         // Only what is no place is near to nothing; it is as far outside as can be.
         let Some(closest) = closest else { return f64::INFINITY };
         let distance = closest.distance_squared.sqrt();
-        match self.side {
-            Side::Thickness(thickness) => distance - 0.5 * thickness,
-            Side::Winding(_) | Side::Normals if self.is_behind(at, &closest) => -distance,
-            Side::Winding(_) | Side::Normals => distance,
+        match self.inside {
+            Inside::Thickness(thickness) => distance - 0.5 * thickness,
+            Inside::Winding(_) | Inside::Normals if self.is_behind(at, &closest) => -distance,
+            Inside::Winding(_) | Inside::Normals => distance,
         }
     }
 
     /// Whether a place is inside, given the nearest point of the mesh.
     fn is_behind(&self, at: DVec3, closest: &Closest) -> bool {
         let wound = |rule: Rule| rule.is_inside(self.winding.number(&self.bvh, at));
-        match self.side {
-            Side::Winding(rule) => wound(rule),
-            Side::Thickness(_) => false,
-            Side::Normals => match self.normals.closed_at(self.bvh.triangles(), closest) {
+        match self.inside {
+            Inside::Winding(rule) => wound(rule),
+            Inside::Thickness(_) => false,
+            Inside::Normals => match self.normals.closed_at(self.bvh.triangles(), closest) {
                 Some(normal) => (at - closest.point).dot(normal) < 0.0,
                 None => wound(Rule::default()),
             },
@@ -140,7 +140,7 @@ impl Solid for MeshSolid {
         let rounding = 1e-14 * (at.abs() + closest.point.abs()).max_element();
         let off = closest.distance_squared.sqrt() > rounding;
         let away = (at - closest.point).try_normalize().filter(|_| off);
-        if let Side::Thickness(thickness) = self.side {
+        if let Inside::Thickness(thickness) = self.inside {
             // The surface lies half of the thickness before the sheet, on the side of the place.
             let outwards = away.unwrap_or(normal);
             let point = closest.point + 0.5 * thickness * outwards;
@@ -158,9 +158,9 @@ impl Solid for MeshSolid {
 
     fn bounds(&self) -> Option<Bounds> {
         let bounds = self.bvh.triangles().bounds()?;
-        let grown = match self.side {
-            Side::Thickness(thickness) => 0.5 * thickness,
-            Side::Winding(_) | Side::Normals => 0.0,
+        let grown = match self.inside {
+            Inside::Thickness(thickness) => 0.5 * thickness,
+            Inside::Winding(_) | Inside::Normals => 0.0,
         };
         Some(Bounds { min: bounds.min - grown, max: bounds.max + grown })
     }

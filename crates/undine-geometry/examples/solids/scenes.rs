@@ -3,7 +3,7 @@
 use undine_core::glam::{DQuat, DVec2, DVec3};
 use undine_core::{Frame, GridDomain};
 use undine_geometry::levelset::{Extent, Filter, LevelSet};
-use undine_geometry::{MeshSolid, Pose, Result, Shape, Side, Solid, Triangles, gallery, random};
+use undine_geometry::{Inside, MeshSolid, Pose, Result, Shape, Solid, Triangles, gallery, random};
 
 /// Shows every solid, with its name.
 pub fn each(show: &mut dyn FnMut(&str, &dyn Solid)) -> Result<()> {
@@ -48,7 +48,7 @@ fn meshes(show: &mut dyn FnMut(&str, &dyn Solid)) -> Result<()> {
     let (positions, triangles) = gallery::sheet([2.0, 2.0], [60, 60]).into_parts();
     let wavy = positions.into_iter().map(wave).collect();
     let sheet = Triangles::new(wavy, triangles)?;
-    show("open sheet", &MeshSolid::new(sheet, Side::Thickness(0.03))?);
+    show("open sheet", &MeshSolid::new(sheet, Inside::Thickness(0.03))?);
     Ok(())
 }
 
@@ -79,9 +79,9 @@ fn level_sets(show: &mut dyn FnMut(&str, &dyn Solid)) -> Result<()> {
 fn bunny() -> Result<MeshSolid> {
     let (positions, triangles) = gallery::bunny(5).into_parts();
     let turned = positions.into_iter().map(|at| DVec3::new(at.z, at.x, at.y)).collect();
-    MeshSolid::new(Triangles::new(turned, triangles)?, Side::Normals)
+    MeshSolid::new(Triangles::new(turned, triangles)?, Inside::Normals)
 }
 
 fn knot() -> Result<MeshSolid> {
-    MeshSolid::new(gallery::knot(0.07, 600, 24), Side::Normals)
+    MeshSolid::new(gallery::knot(0.07, 600, 24), Inside::Normals)
 }

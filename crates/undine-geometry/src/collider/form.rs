@@ -141,6 +141,18 @@ impl FormStep<'_> {
         }
     }
 
+    /// The radius [m] that a sphere has on a way: a point is taken for a small one.
+    pub fn radius(&self, way: Way) -> f64 {
+        match self {
+            Self::Mesh(_) | Self::Deforming(_) => way.of_radius(LEAST_RADIUS).radius,
+            Self::Solid(_) => way.of_radius(LEAST_RADIUS_BY_DISTANCE).radius,
+            Self::Level { set, .. } => {
+                let least = LEAST_RADIUS_BY_DISTANCE * way.length();
+                way.radius.max(least.min(0.25 * f64::from(set.width())))
+            }
+        }
+    }
+
     /// The first touch of a sphere during what is left of a leg, `left` [s], when a part of it is over.
     pub fn first_touch(&self, leg: usize, part: f64, way: Way, left: f64) -> Result<Gone<Touch>> {
         match self {

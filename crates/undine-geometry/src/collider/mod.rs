@@ -63,6 +63,8 @@ pub struct Impact {
     pub normal: DVec3,
     /// How far the surface is from there [m]: the radius, or less for what touched from the start.
     pub distance: f64,
+    /// The radius of the sphere [m]; of a point, that for which it was taken.
+    pub radius: f64,
     /// How fast the surface moves there [m/s].
     pub velocity: DVec3,
     /// The coefficient of Coulomb friction.
@@ -301,6 +303,7 @@ impl ColliderStep<'_> {
                     position: pose.to_world(local),
                     normal: pose.rotation * touch.normal,
                     distance: touch.distance,
+                    radius: self.form.radius(way),
                     velocity: leg.twist.at(pose.rotation * touched) + deforming,
                     friction: self.friction,
                     carried: self.pose.to_world(carried),

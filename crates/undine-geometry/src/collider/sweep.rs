@@ -37,7 +37,7 @@ pub fn sweep(colliders: &[ColliderStep<'_>], from: DVec3, to: DVec3, radius: f64
         (begin, at) = (impact.time, impact.position);
         // What has come too near gets its distance back, unless it is pressed between surfaces that close.
         target = if impacts < MOST_SLIDES {
-            let apart = (radius - impact.distance).max(0.0) * impact.normal;
+            let apart = (impact.radius - impact.distance).max(0.0) * impact.normal;
             impact.carried + apart + slide(&impact, target - impact.carried)
         } else {
             pressed = pressed.or(Some(impact));
@@ -50,7 +50,7 @@ pub fn sweep(colliders: &[ColliderStep<'_>], from: DVec3, to: DVec3, radius: f64
         return Ok(Swept { position: to, impacts: MOST_IMPACTS, last });
     };
     // If there is room, it gets its distance back: else it would be halved from step to step.
-    let apart = (radius - impact.distance).max(0.0) * impact.carried_normal;
+    let apart = (impact.radius - impact.distance).max(0.0) * impact.carried_normal;
     let room = first_of_all(colliders, 1.0, impact.carried, impact.carried + apart, radius)?;
     let position = impact.carried + if room.is_none() { apart } else { DVec3::ZERO };
     Ok(Swept { position, impacts: MOST_IMPACTS, last })

@@ -6,7 +6,7 @@ use crate::bvh::{Bvh, Closest};
 use crate::ccd::{Contact, Gap, point_triangle};
 use crate::deformation::Deformation;
 use crate::error::Result;
-use crate::mesh_solid::{MeshSolid, Side};
+use crate::mesh_solid::{Inside, MeshSolid};
 use crate::solid::{Nearest, Solid};
 use crate::triangle::closest_point;
 use crate::triangles::Triangles;
@@ -138,7 +138,7 @@ struct Begin {
 /// Where a way begins that does not begin outside of a closed mesh. A sheet has no inside to be in, and what was outside
 /// during a leg still is.
 fn begin_inside(mesh: &MeshSolid, way: Way) -> Option<Begin> {
-    if matches!(mesh.side(), Side::Thickness(_)) || matches!(way.before, Before::Leg(_)) {
+    if matches!(mesh.inside(), Inside::Thickness(_)) || matches!(way.before, Before::Leg(_)) {
         return None;
     }
     let closest = mesh.bvh().closest(way.from)?;
@@ -186,9 +186,9 @@ impl Begin {
 }
 
 fn half_thickness(mesh: &MeshSolid) -> f64 {
-    match mesh.side() {
-        Side::Thickness(thickness) => 0.5 * thickness,
-        Side::Winding(_) | Side::Normals => 0.0,
+    match mesh.inside() {
+        Inside::Thickness(thickness) => 0.5 * thickness,
+        Inside::Winding(_) | Inside::Normals => 0.0,
     }
 }
 

@@ -22,7 +22,7 @@ pub struct Extrapolation {
     /// Constant or linear.
     pub order: Order,
     /// Where the field is known.
-    pub known: Side,
+    pub known: Known,
 }
 
 /// How a field goes on beyond the surface.
@@ -36,7 +36,7 @@ pub enum Order {
 
 /// A side of a surface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum Known {
     /// Where distances are negative.
     Inside,
     /// Where they are not.
@@ -45,7 +45,7 @@ pub enum Side {
 
 /// A surface on the voxels of a volume: its distances [m], and what lies where there are no Buckets.
 #[derive(Debug, Clone, Copy)]
-pub struct Surface<'a> {
+pub struct SurfaceChannel<'a> {
     /// A channel of cells.
     pub distance: Handle<f32>,
     /// How far distances are known [m].
@@ -61,7 +61,7 @@ pub struct Surface<'a> {
 pub fn extrapolate<T: Blend<Real = f32>>(
     domain: &GridDomain,
     volume: &mut DiscreteVolume,
-    surface: Surface<'_>,
+    surface: SurfaceChannel<'_>,
     channel: Handle<T>,
     how: &Extrapolation,
 ) -> Result<()> {
@@ -110,7 +110,7 @@ pub fn extrapolate<T: Blend<Real = f32>>(
 pub fn extrapolate_mac(
     domain: &GridDomain,
     volume: &mut DiscreteVolume,
-    surface: Surface<'_>,
+    surface: SurfaceChannel<'_>,
     velocity: MacHandle,
     how: &Extrapolation,
 ) -> Result<()> {
@@ -126,7 +126,7 @@ impl LevelSet {
         how: &Extrapolation,
     ) -> Result<()> {
         let Self { distance, width, .. } = *self;
-        let surface = Surface { distance, width, beyond: &self.beyond };
+        let surface = SurfaceChannel { distance, width, beyond: &self.beyond };
         extrapolate(&self.domain, &mut self.volume, surface, channel, how)
     }
 
@@ -150,7 +150,7 @@ fn remove(volume: &mut DiscreteVolume, names: &[&str]) -> Result<()> {
 /// Passes over one channel.
 struct Sweep<'a> {
     domain: &'a GridDomain,
-    surface: Surface<'a>,
+    surface: SurfaceChannel<'a>,
     shape: VoxelShape,
     how: &'a Extrapolation,
 }
@@ -274,7 +274,7 @@ impl Sweep<'_> {
     ) {
         distance.load(cells);
         self.surface.beyond.fill(here, cells, -self.surface.width);
-        let sign = if self.how.known == Side::Inside { 1.0 } else { -1.0 };
+        let sign = if self.how.known == Known::Inside { 1.0 } else { -1.0 };
         // A value at the lower end of its voxel lies between two cells.
         let offset = self.shape.centring.offset();
         let steps = [cells.slab(), cells.row(), 1];

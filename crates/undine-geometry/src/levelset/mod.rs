@@ -32,7 +32,7 @@ mod trace;
 pub use advect::{Advected, Advection};
 pub use beyond::Beyond;
 pub use components::{Components, OUTSIDE};
-pub use extrapolate::{Extrapolation, Order, Side, Surface, extrapolate, extrapolate_mac};
+pub use extrapolate::{Extrapolation, Known, Order, SurfaceChannel, extrapolate, extrapolate_mac};
 pub use filter::Filter;
 pub use mask::Mask;
 pub use measure::Size;

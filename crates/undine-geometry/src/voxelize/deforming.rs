@@ -4,10 +4,10 @@
 //! velocity at the first frame, continued off the surface on a coarse lattice, is what carries level sets from
 //! frame to frame where remaking them is too slow ([`LevelSet::between`]).
 
-use super::Inside;
 use crate::deformation::Deformation;
 use crate::error::{GeometryError, Result, positive};
 use crate::levelset::{Extent, LevelSet};
+use crate::mesh_solid::Inside;
 use crate::triangles::Triangles;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::volume::{Interpolation, Sampler};
@@ -104,7 +104,7 @@ impl Deforming {
         let farthest = from.iter().zip(to).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
         let extent = Extent::Band(farthest / voxel + 3.0);
         // Only how near a place is matters here, so no side is asked for.
-        let inside = Inside::Thick(f64::from(f32::EPSILON) * voxel);
+        let inside = Inside::Thickness(f64::from(f32::EPSILON) * voxel);
         let (set, velocity) =
             self.level_set("the velocity of a shape", &coarse, 0.0, extent, inside)?;
         Ok(ShapeVelocity { set, velocity })

@@ -23,6 +23,7 @@ pub use deforming::{Deforming, ShapeVelocity};
 
 use crate::error::{GeometryError, Result, positive};
 use crate::levelset::{Extent, LEAST_PADDING, LevelSet, VOXELS};
+use crate::mesh_solid::Inside;
 use crate::triangles::Triangles;
 use crate::winding::Rule;
 use measure::{Foot, Measured, Scratch, measure};
@@ -33,21 +34,6 @@ use sign::Pieces;
 use tree::Tree;
 use undine_core::mesh::Bounds;
 use undine_core::{Accessor, Bucket, BucketSet, GridDomain};
-
-/// What of a mesh is its inside.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Inside {
-    /// Where the mesh goes around by more than half, outwards or in either direction.
-    Wound(Rule),
-    /// What is within half of this thickness [m] of the mesh: for sheets, which bound nothing.
-    Thick(f64),
-}
-
-impl Default for Inside {
-    fn default() -> Self {
-        Self::Wound(Rule::default())
-    }
-}
 
 impl LevelSet {
     /// The level set of a mesh on the lattice of `domain`. Collective: every process has the whole mesh.
@@ -97,8 +83,8 @@ fn made(
         });
     };
     let half = match inside {
-        Inside::Wound(_) => 0.0,
-        Inside::Thick(thickness) => 0.5 * positive("the thickness of a sheet", thickness)?,
+        Inside::Winding(_) | Inside::Normals => 0.0,
+        Inside::Thickness(thickness) => 0.5 * positive("the thickness of a sheet", thickness)?,
     };
     let voxel = domain.frame().voxel_size(0);
     let reach = Reach::new(extent, bounds, half, voxel)?;
@@ -184,7 +170,13 @@ fn voxelized(
         reached.par_iter().map_init(scratch, |(scratch, pieces), Reached { bucket, near }| {
             let mut measured = Measured::new();
             measure(&tree, *bucket, near, reach.voxels, scratch, &mut measured);
-            if let Inside::Wound(rule) = inside
+            let rule = match inside {
+                Inside::Winding(rule) => Some(rule),
+                // On voxels the winding number costs no more than normals would.
+                Inside::Normals => Some(Rule::default()),
+                Inside::Thickness(_) => None,
+            };
+            if let Some(rule) = rule
                 && (reach.full || measured.reaches(reach.width))
             {
                 pieces.turn(&tree, *bucket, near, reach.voxels, rule, &mut measured);

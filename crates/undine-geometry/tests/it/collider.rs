@@ -9,7 +9,7 @@ use undine_geometry::collider::{Collider, sweep};
 use undine_geometry::levelset::{Extent, LevelSet};
 use undine_geometry::motion::{Interpolation, Key};
 use undine_geometry::{
-    Deformation, MeshSolid, Motion, Pose, Ray, Shape, Side, Solid, Triangles, Twist, gallery,
+    Deformation, Inside, MeshSolid, Motion, Pose, Ray, Shape, Solid, Triangles, Twist, gallery,
     random,
 };
 
@@ -21,7 +21,7 @@ fn point(seed: u64, n: u64, half: f64) -> DVec3 {
 fn balls() -> [(&'static str, Collider, f64); 3] {
     let shape = Shape::sphere(1.0).unwrap();
     let set = LevelSet::of_solid("ball", &domain(0.04), &shape, Extent::NARROW).unwrap();
-    let mesh = MeshSolid::new(gallery::sphere(1.0, 5), Side::default()).unwrap();
+    let mesh = MeshSolid::new(gallery::sphere(1.0, 5), Inside::default()).unwrap();
     [
         ("shape", Collider::solid(shape), 1e-9),
         ("mesh", Collider::mesh(mesh), 2e-3),
@@ -153,7 +153,7 @@ fn height_over(mesh: &MeshSolid, at: DVec3) -> Option<f64> {
 }
 
 fn solid(mesh: Triangles, thickness: f64) -> MeshSolid {
-    MeshSolid::new(mesh, Side::Thickness(thickness)).unwrap()
+    MeshSolid::new(mesh, Inside::Thickness(thickness)).unwrap()
 }
 
 #[test]

@@ -6,11 +6,11 @@ use undine_geometry::collider::{Collider, sweep};
 use undine_geometry::levelset::{Extent, LevelSet};
 use undine_geometry::motion::{Interpolation, Key};
 use undine_geometry::{
-    Deformation, MeshSolid, Motion, Pose, Shape, Side, Solid, Triangles, Twist, gallery,
+    Deformation, Inside, MeshSolid, Motion, Pose, Shape, Solid, Triangles, Twist, gallery,
 };
 
 fn sheet(thickness: f64) -> MeshSolid {
-    MeshSolid::new(gallery::sheet([4.0, 4.0], [5, 5]), Side::Thickness(thickness)).unwrap()
+    MeshSolid::new(gallery::sheet([4.0, 4.0], [5, 5]), Inside::Thickness(thickness)).unwrap()
 }
 
 fn moving(from: DVec3, velocity: DVec3) -> Motion {
@@ -37,9 +37,9 @@ fn slabs() -> Vec<(&'static str, Collider)> {
             "solid",
             Collider::solid(Brick { min: [-2.0, -2.0, -0.1].into(), max: [2.0, 2.0, 0.0].into() }),
         ),
-        ("mesh", Collider::mesh(mesh(Side::default()))),
-        ("mesh by normals", Collider::mesh(mesh(Side::Normals))),
-        ("deforming", Collider::deforming(mesh(Side::default()), frames).unwrap()),
+        ("mesh", Collider::mesh(mesh(Inside::default()))),
+        ("mesh by normals", Collider::mesh(mesh(Inside::Normals))),
+        ("deforming", Collider::deforming(mesh(Inside::default()), frames).unwrap()),
     ]
 }
 
@@ -92,7 +92,7 @@ fn what_leaves_the_inside_is_stopped_by_what_comes_next() {
     positions.extend(more);
     triangles.extend(second.iter().map(|t| t.map(|v| v + count)));
     let mesh =
-        MeshSolid::new(Triangles::new(positions, triangles).unwrap(), Side::default()).unwrap();
+        MeshSolid::new(Triangles::new(positions, triangles).unwrap(), Inside::default()).unwrap();
     for (name, collider) in
         [("solids", Collider::solid(Several(bricks.to_vec()))), ("mesh", Collider::mesh(mesh))]
     {
@@ -156,7 +156,7 @@ fn an_impact_knows_how_fast_the_surface_moves_that_is_touched() {
     // A plank that turns and goes; the ball is large, so that its centre is far from where it touches.
     let half = DVec3::new(2.0, 0.05, 0.5);
     let plank = Shape::cuboid(half).unwrap();
-    let mesh = MeshSolid::new(gallery::cuboid(half), Side::default()).unwrap();
+    let mesh = MeshSolid::new(gallery::cuboid(half), Inside::default()).unwrap();
     let still = Deformation::new(vec![(0.0, mesh.bvh().triangles().positions().to_vec())]).unwrap();
     let spin = Twist { linear: DVec3::new(0.3, 0.1, 0.0), angular: DVec3::new(0.0, 0.0, 1.5) };
     let start = Pose::at(DVec3::new(5.0, 1.0, 0.0));
@@ -250,7 +250,7 @@ fn a_point_at_rest_is_hit_by_what_moves_and_never_passed() {
         Collider::solid(Shape::cuboid(DVec3::new(2.0, 2.0, 1e-3)).unwrap()),
         Collider::mesh(sheet(1e-9)),
         Collider::mesh(
-            MeshSolid::new(gallery::cuboid(DVec3::new(2.0, 2.0, 1e-3)), Side::default()).unwrap(),
+            MeshSolid::new(gallery::cuboid(DVec3::new(2.0, 2.0, 1e-3)), Inside::default()).unwrap(),
         ),
     ];
     for (number, collider) in solids.into_iter().enumerate() {
@@ -291,7 +291,7 @@ fn a_motion_that_curves_between_keys_is_followed() {
 
 #[test]
 fn impacts_of_a_deforming_closed_mesh_agree_with_those_of_a_moving_one() {
-    let mesh = MeshSolid::new(gallery::sphere(1.0, 3), Side::default()).unwrap();
+    let mesh = MeshSolid::new(gallery::sphere(1.0, 3), Inside::default()).unwrap();
     let shift = DVec3::new(2.0, 1.0, -0.5);
     let start = mesh.bvh().triangles().positions().to_vec();
     let frames = [0.0, 0.25, 0.5, 1.0]
@@ -335,7 +335,7 @@ fn impacts_of_a_deforming_closed_mesh_agree_with_those_of_a_moving_one() {
 #[test]
 fn what_is_inside_of_a_deforming_mesh_is_held_back_by_the_leg_it_is_in() {
     // It goes to the right until 0.5 s and back again; a point a little inside that goes with it is not deeper at any time.
-    let mesh = MeshSolid::new(gallery::cuboid(DVec3::splat(0.5)), Side::default()).unwrap();
+    let mesh = MeshSolid::new(gallery::cuboid(DVec3::splat(0.5)), Inside::default()).unwrap();
     let start = mesh.bvh().triangles().positions().to_vec();
     let at = |x: f64| start.iter().map(|at| *at + x * DVec3::X).collect::<Vec<_>>();
     let frames = Deformation::new(vec![(0.0, at(0.0)), (0.5, at(5.0)), (1.0, at(0.0))]).unwrap();
@@ -380,7 +380,7 @@ fn ways_that_are_none_cross_nothing_and_end() {
     let shape = Shape::sphere(1.0).unwrap();
     let set = LevelSet::of_solid("ball", &domain(0.1), &shape, Extent::NARROW).unwrap();
     let level = Collider::level_set(set, None).unwrap();
-    let mesh = Collider::mesh(MeshSolid::new(gallery::sphere(1.0, 3), Side::default()).unwrap());
+    let mesh = Collider::mesh(MeshSolid::new(gallery::sphere(1.0, 3), Inside::default()).unwrap());
     let ball = Collider::solid(Ball { centre: DVec3::ZERO, radius: 1.0 });
     for collider in [level, mesh, ball, Collider::mesh(sheet(0.1)), Collider::solid(shape)] {
         let step = collider.during(0.0, 1.0).unwrap();
@@ -396,11 +396,11 @@ fn ways_that_are_none_cross_nothing_and_end() {
 
 #[test]
 fn a_way_past_the_edge_of_a_thick_sheet_crosses_what_is_thick() {
-    let sheet = MeshSolid::new(gallery::sheet([2.0, 2.0], [2, 2]), Side::Thickness(0.4)).unwrap();
+    let sheet = MeshSolid::new(gallery::sheet([2.0, 2.0], [2, 2]), Inside::Thickness(0.4)).unwrap();
     // A tenth of a metre beside the edge, where the sheet is still thick.
     assert!(sheet.first_hit(DVec3::new(1.1, 0.0, 1.0), DVec3::new(1.1, 0.0, -1.0)).is_some());
     assert!(sheet.first_hit(DVec3::new(1.3, 0.0, 1.0), DVec3::new(1.3, 0.0, -1.0)).is_none());
-    let ball = MeshSolid::new(gallery::sphere(1.0, 3), Side::default()).unwrap();
+    let ball = MeshSolid::new(gallery::sphere(1.0, 3), Inside::default()).unwrap();
     assert!(ball.first_hit(DVec3::splat(0.1), DVec3::splat(-0.1)).is_some());
     // What it only leaves is not in its way.
     assert!(ball.first_hit(DVec3::splat(0.1), DVec3::splat(3.0)).is_none());

@@ -3,8 +3,9 @@
 use crate::solids::domain;
 use undine_core::glam::{DMat3, DVec3, Vec3};
 use undine_core::volume::Resolution;
+use undine_geometry::Inside;
 use undine_geometry::levelset::{Extent, LevelSet};
-use undine_geometry::voxelize::{Deforming, Inside};
+use undine_geometry::voxelize::Deforming;
 use undine_geometry::{Deformation, Solid, Triangles, gallery};
 
 /// A ball of radius 0.4 m that moves by 0.5 m in half a second.

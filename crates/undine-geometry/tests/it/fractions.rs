@@ -8,7 +8,7 @@ use undine_core::{Bucket, BucketSet, ChannelSpec, DiscreteVolume, GridDomain};
 use undine_geometry::collider::Collider;
 use undine_geometry::fractions::{Fractions, cut, open_area, open_volume};
 use undine_geometry::levelset::{Extent, LevelSet};
-use undine_geometry::{MeshSolid, Side, Solid, Triangles, gallery, random};
+use undine_geometry::{Inside, MeshSolid, Solid, Triangles, gallery, random};
 
 /// A volume of all Buckets in a cube of ± `half` [m], cut by a solid.
 fn cut_by(solid: &dyn Solid, voxel: f64, half: f64) -> (GridDomain, DiscreteVolume, Fractions) {
@@ -178,7 +178,7 @@ fn sheets(places: &[f64], thickness: f64) -> MeshSolid {
         positions.extend(more.iter().map(|at| DVec3::new(x, at.x, at.y)));
         triangles.extend(indices.iter().map(|t| t.map(|v| v + first)));
     }
-    MeshSolid::new(Triangles::new(positions, triangles).unwrap(), Side::Thickness(thickness))
+    MeshSolid::new(Triangles::new(positions, triangles).unwrap(), Inside::Thickness(thickness))
         .unwrap()
 }
 
@@ -235,7 +235,8 @@ fn a_wall_ends_where_its_sheet_ends() {
     let (positions, indices) = gallery::sheet([0.8, 0.8], [4, 4]).into_parts();
     let positions = positions.iter().map(|at| DVec3::new(0.013, at.x, at.y)).collect();
     let solid =
-        MeshSolid::new(Triangles::new(positions, indices).unwrap(), Side::Thickness(1e-4)).unwrap();
+        MeshSolid::new(Triangles::new(positions, indices).unwrap(), Inside::Thickness(1e-4))
+            .unwrap();
     let collider = Collider::mesh(solid.clone());
     let step = collider.during(0.0, 1.0).unwrap();
     for solid in [&solid as &dyn Solid, &step] {

@@ -6,7 +6,7 @@ use undine_core::glam::{DVec3, Vec3};
 use undine_core::volume::{Axis, Blend, Resolution, VoxelShape};
 use undine_core::{Accessor, ChannelSpec, Handle};
 use undine_geometry::Solid;
-use undine_geometry::levelset::{Extent, Extrapolation, LevelSet, Order, Side};
+use undine_geometry::levelset::{Extent, Extrapolation, Known, LevelSet, Order};
 
 const VOXEL: f64 = 0.0625;
 const BALL: Ball = Ball { centre: DVec3::new(0.02, -0.01, 0.03), radius: 1.0 };
@@ -26,7 +26,7 @@ fn place(set: &LevelSet, slot: u32, n: usize, shape: VoxelShape) -> DVec3 {
 fn fill<T: Blend>(
     set: &LevelSet,
     channel: Handle<T>,
-    side: Side,
+    side: Known,
     value: impl Fn(DVec3) -> T + Sync,
     nonsense: T,
 ) {
@@ -37,9 +37,9 @@ fn fill<T: Blend>(
             for (n, to) in values.iter_mut().enumerate() {
                 let at = place(set, here.slot, n, shape);
                 // A margin, because a face's distance is a mean of two.
-                let margin = if side == Side::Inside { 0.1 } else { -0.1 };
+                let margin = if side == Known::Inside { 0.1 } else { -0.1 };
                 let inside = BALL.distance(at) < margin * VOXEL;
-                *to = if inside == (side == Side::Inside) { value(at) } else { nonsense };
+                *to = if inside == (side == Known::Inside) { value(at) } else { nonsense };
             }
         })
         .unwrap();
@@ -49,7 +49,7 @@ fn fill<T: Blend>(
 fn worst(
     set: &LevelSet,
     channel: Handle<f32>,
-    side: Side,
+    side: Known,
     voxels: f64,
     value: impl Fn(DVec3) -> f32,
 ) -> f32 {
@@ -58,7 +58,7 @@ fn worst(
     for slot in 0..set.topology().local() as u32 {
         for (n, found) in column.chunk(slot).iter().enumerate() {
             let at = place(set, slot, n, column.shape());
-            let sign = if side == Side::Inside { 1.0 } else { -1.0 };
+            let sign = if side == Known::Inside { 1.0 } else { -1.0 };
             let away = sign * BALL.distance(at) / VOXEL;
             if (0.5..voxels - 0.3).contains(&away) {
                 worst = worst.max((found - value(at)).abs());
@@ -70,7 +70,7 @@ fn worst(
 
 #[test]
 fn a_field_goes_on_along_normals() {
-    for side in [Side::Inside, Side::Outside] {
+    for side in [Known::Inside, Known::Outside] {
         let mut set = ball();
         let spec = ChannelSpec::new("heat", 0.0_f32);
         let channel = set.volume_mut().add_channel(&spec, VoxelShape::CELLS).unwrap();
@@ -98,10 +98,10 @@ fn a_linear_field_goes_on_linearly_in_cells_and_on_faces() {
     let spec = ChannelSpec::new("heat", 0.0_f32);
     let channel = set.volume_mut().add_channel(&spec, VoxelShape::CELLS).unwrap();
     let error = |set: &mut LevelSet, order| {
-        fill(set, channel, Side::Inside, field, f32::NAN);
-        let how = Extrapolation { distance: 3.0 * VOXEL, order, known: Side::Inside };
+        fill(set, channel, Known::Inside, field, f32::NAN);
+        let how = Extrapolation { distance: 3.0 * VOXEL, order, known: Known::Inside };
         set.extrapolate(channel, &how).unwrap();
-        worst(set, channel, Side::Inside, 3.0, field)
+        worst(set, channel, Known::Inside, 3.0, field)
     };
     let [constant, linear] = [Order::Constant, Order::Linear].map(|order| error(&mut set, order));
     // Three voxels of slope 3.2 are 0.6.
@@ -109,12 +109,12 @@ fn a_linear_field_goes_on_linearly_in_cells_and_on_faces() {
 
     let velocity = set.volume_mut().add_mac("velocity", "m/s", Resolution::R8).unwrap();
     for face in velocity.faces {
-        fill(&set, face, Side::Inside, field, 1e6);
+        fill(&set, face, Known::Inside, field, 1e6);
     }
-    let how = Extrapolation { distance: 3.0 * VOXEL, order: Order::Linear, known: Side::Inside };
+    let how = Extrapolation { distance: 3.0 * VOXEL, order: Order::Linear, known: Known::Inside };
     set.extrapolate_mac(velocity, &how).unwrap();
     for (axis, face) in Axis::ALL.into_iter().zip(velocity.faces) {
-        let error = worst(&set, face, Side::Inside, 3.0, field);
+        let error = worst(&set, face, Known::Inside, 3.0, field);
         assert!(error < 0.08, "{axis:?}: {error}");
     }
 }
@@ -128,12 +128,12 @@ fn vectors_go_on_as_their_components_do_on_any_number_of_threads() {
     let spec = ChannelSpec::new("y", 0.0_f32);
     let scalar = set.volume_mut().add_channel(&spec, VoxelShape::CELLS).unwrap();
     let all = |at: DVec3| Vec3::from_array([0, 1, 2].map(|k| component(at, k)));
-    let how = Extrapolation { distance: 3.0 * VOXEL, order: Order::Linear, known: Side::Inside };
-    fill(&set, scalar, Side::Inside, |at| component(at, 1), 0.0);
+    let how = Extrapolation { distance: 3.0 * VOXEL, order: Order::Linear, known: Known::Inside };
+    fill(&set, scalar, Known::Inside, |at| component(at, 1), 0.0);
     set.extrapolate(scalar, &how).unwrap();
     let scalars = values(&set, scalar);
     let results = [1, 2, 7].map(|threads| {
-        fill(&set, vector, Side::Inside, all, Vec3::ZERO);
+        fill(&set, vector, Known::Inside, all, Vec3::ZERO);
         on_threads(threads, || set.extrapolate(vector, &how)).unwrap();
         values(&set, vector)
     });
@@ -155,13 +155,13 @@ fn what_cannot_be_extended_is_refused_or_stays() {
     let coarse = VoxelShape::CELLS.with_resolution(Resolution::R4);
     let spec = ChannelSpec::new("coarse", 5.0_f32);
     let coarse = set.volume_mut().add_channel(&spec, coarse).unwrap();
-    let how = Extrapolation { distance: 1.0, order: Order::Linear, known: Side::Inside };
+    let how = Extrapolation { distance: 1.0, order: Order::Linear, known: Known::Inside };
     assert!(set.extrapolate(coarse, &how).unwrap_err().to_string().contains("8 voxels"));
     for distance in [0.0, -1.0, f64::NAN] {
         assert!(set.extrapolate(channel, &Extrapolation { distance, ..how }).is_err());
     }
     // A field that is known nowhere stays what it was.
-    fill(&set, channel, Side::Inside, |_| f32::NAN, 7.0);
+    fill(&set, channel, Known::Inside, |_| f32::NAN, 7.0);
     set.extrapolate(channel, &how).unwrap();
     let column = set.volume().column(channel).unwrap();
     let slots = 0..set.topology().local() as u32;

@@ -6,7 +6,7 @@ use undine_core::volume::{Resolution, VoxelShape};
 use undine_core::{Bucket, ChannelSpec, DiscreteVolume};
 use undine_geometry::fractions::{Fractions, cut};
 use undine_geometry::{
-    Collider, MeshSolid, Motion, Pose, Several, Shape, Side, Solid, Triangles, gallery,
+    Collider, Inside, MeshSolid, Motion, Pose, Several, Shape, Solid, Triangles, gallery,
 };
 
 const VOXEL: f64 = 0.1;
@@ -74,7 +74,7 @@ fn a_hollow_box_holds_water_at_any_angle() {
 
 #[test]
 fn the_sheets_of_a_box_hold_water_as_a_mesh_and_as_a_collider() {
-    let mesh = MeshSolid::new(gallery::cuboid(DVec3::splat(0.8)), Side::Thickness(1e-6)).unwrap();
+    let mesh = MeshSolid::new(gallery::cuboid(DVec3::splat(0.8)), Inside::Thickness(1e-6)).unwrap();
     for n in 0..4 {
         let motion = Motion::still(turned(n)).unwrap();
         let collider = Collider::mesh(mesh.clone()).with_motion(motion);
@@ -103,6 +103,6 @@ fn six_plates_hold_water_together_and_five_do_not() {
 fn an_open_sheet_ends_where_it_ends() {
     // Around its edge the water gets to the other side.
     let sheet: Triangles = gallery::sheet([1.0, 1.0], [4, 4]);
-    let sheet = MeshSolid::new(sheet, Side::Thickness(1e-6)).unwrap();
+    let sheet = MeshSolid::new(sheet, Inside::Thickness(1e-6)).unwrap();
     assert_eq!(flood(&sheet), 39 * 39 * 39);
 }

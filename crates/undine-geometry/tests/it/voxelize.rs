@@ -4,9 +4,9 @@ use crate::solids::domain;
 use undine_core::glam::{DVec3, IVec3, Vec3};
 use undine_core::volume::Resolution;
 use undine_core::{Bucket, ChannelSpec, Frame, GridDomain, MemoryBudget};
+use undine_geometry::Inside;
 use undine_geometry::levelset::{Extent, LevelSet};
 use undine_geometry::triangle::closest_point;
-use undine_geometry::voxelize::Inside;
 use undine_geometry::winding::{Rule, winding_number};
 use undine_geometry::{Triangles, gallery, random};
 
@@ -224,7 +224,7 @@ fn meshes_that_overlap_are_united_and_shells_against_each_other_are_hollow() {
     // Turned inside out, a closed mesh bounds nothing, or what it bounded, as one likes.
     let (mesh, other) = (ball(0.0, 0.5), inverted(&ball(0.0, 0.5)));
     assert!(voxels(&band(&other, voxel), 1).iter().all(|(_, distance)| *distance > 0.0));
-    let either = Inside::Wound(Rule::NonZero);
+    let either = Inside::Winding(Rule::NonZero);
     let other = LevelSet::of_mesh("other", &domain(voxel), &other, Extent::NARROW, either).unwrap();
     assert_eq!(voxels(&band(&mesh, voxel), 1), voxels(&other, 1));
 }
@@ -249,7 +249,7 @@ fn a_mesh_with_a_hole_keeps_its_inside_and_a_sheet_has_none() {
 fn a_sheet_with_a_thickness_is_a_plate() {
     let sheet = gallery::sheet([1.0, 0.8], [5, 4]);
     for thickness in [0.1, 0.6] {
-        let inside = Inside::Thick(thickness);
+        let inside = Inside::Thickness(thickness);
         let set =
             LevelSet::of_mesh("plate", &domain(0.05), &sheet, Extent::NARROW, inside).unwrap();
         for (at, found) in voxels(&set, 1) {
@@ -402,7 +402,7 @@ fn what_has_no_level_set_is_refused_with_numbers() {
         for (extent, inside) in [
             (Extent::Band(odd), Inside::default()),
             (Extent::Full(odd), Inside::default()),
-            (Extent::NARROW, Inside::Thick(odd)),
+            (Extent::NARROW, Inside::Thickness(odd)),
         ] {
             let refused = of(&mesh, &domain(0.1), extent, inside);
             assert!(refused.contains("must be positive"), "{refused}");

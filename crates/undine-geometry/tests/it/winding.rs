@@ -3,7 +3,7 @@
 use crate::bvh::{meshes, moved, places, unit};
 use undine_core::glam::{DQuat, DVec3};
 use undine_geometry::winding::{Orientation, Rule, orientation, solid_angle, winding_number};
-use undine_geometry::{Bvh, MeshSolid, Side, Solid, Triangles, Winding, gallery};
+use undine_geometry::{Bvh, Inside, MeshSolid, Solid, Triangles, Winding, gallery};
 
 fn inside_out(mesh: &Triangles) -> Triangles {
     let indices = mesh.indices().iter().map(|&[a, b, c]| [c, b, a]).collect();
@@ -80,7 +80,7 @@ fn winding_numbers_have_the_same_bits_for_any_number_of_threads() {
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let solid = MeshSolid::new(mesh.clone(), Side::default()).unwrap();
+            let solid = MeshSolid::new(mesh.clone(), Inside::default()).unwrap();
             let numbers: Vec<u64> = (0..500)
                 .map(|n| solid.winding().number(solid.bvh(), unit(1, n) - 0.5).to_bits())
                 .collect();
@@ -98,7 +98,7 @@ fn winding_numbers_have_the_same_bits_for_any_number_of_threads() {
 fn the_signed_distance_of_a_made_sphere_is_that_of_a_sphere() {
     // A divided icosahedron lies below the sphere by at most r·(h/r)²/8 with edges h of about 0.04.
     let sag = 5e-4;
-    for side in [Side::Winding(Rule::Positive), Side::Winding(Rule::NonZero), Side::Normals] {
+    for side in [Inside::Winding(Rule::Positive), Inside::Winding(Rule::NonZero), Inside::Normals] {
         let solid = MeshSolid::new(gallery::sphere(1.0, 5), side).unwrap();
         for n in 0..3_000 {
             let at = (unit(5, n) - 0.5) * 4.0;
@@ -130,8 +130,8 @@ fn normals_and_winding_numbers_agree_about_closed_meshes() {
         spikes,
     ] {
         let places = places(&mesh, 3_000);
-        let wound = MeshSolid::new(mesh.clone(), Side::default()).unwrap();
-        let behind = MeshSolid::new(mesh, Side::Normals).unwrap();
+        let wound = MeshSolid::new(mesh.clone(), Inside::default()).unwrap();
+        let behind = MeshSolid::new(mesh, Inside::Normals).unwrap();
         let (one, other) = (wound.distances(&places), behind.distances(&places));
         for ((&at, one), other) in places.iter().zip(one).zip(other) {
             // On the surface itself both signs are right.
@@ -146,7 +146,7 @@ fn open_and_crossing_meshes_still_have_an_inside() {
     let (positions, mut indices) = gallery::sphere(1.0, 4).into_parts();
     indices.retain(|corners| corners.iter().any(|&vertex| positions[vertex as usize].z < 0.95));
     let open = Triangles::new(positions, indices).unwrap();
-    for side in [Side::default(), Side::Normals] {
+    for side in [Inside::default(), Inside::Normals] {
         let solid = MeshSolid::new(open.clone(), side).unwrap();
         for n in 0..500 {
             let at = (unit(6, n) - 0.5) * 4.0;
@@ -159,7 +159,7 @@ fn open_and_crossing_meshes_still_have_an_inside() {
     let apart = DVec3::X * 0.7;
     let sphere = gallery::sphere(1.0, 4);
     let crossing = both(&sphere, &moved(&sphere, |p| p + apart));
-    let solid = MeshSolid::new(crossing, Side::default()).unwrap();
+    let solid = MeshSolid::new(crossing, Inside::default()).unwrap();
     for n in 0..500 {
         let at = (unit(7, n) - 0.5) * 4.0;
         let depth = at.length().min(at.distance(apart)) - 1.0;
@@ -173,16 +173,16 @@ fn open_and_crossing_meshes_still_have_an_inside() {
 fn a_mesh_that_looks_inwards_is_a_solid_by_the_other_rule() {
     let mesh = inside_out(&gallery::sphere(1.0, 3));
     let at = DVec3::new(0.1, 0.2, 0.3);
-    let none = MeshSolid::new(mesh.clone(), Side::Winding(Rule::Positive)).unwrap();
+    let none = MeshSolid::new(mesh.clone(), Inside::Winding(Rule::Positive)).unwrap();
     assert!(!none.is_inside(at) && none.distance(at) > 0.0);
-    let solid = MeshSolid::new(mesh, Side::Winding(Rule::NonZero)).unwrap();
+    let solid = MeshSolid::new(mesh, Inside::Winding(Rule::NonZero)).unwrap();
     let nearest = solid.nearest(at);
     assert!(nearest.distance < 0.0 && nearest.normal.dot(at) > 0.0);
 }
 
 #[test]
 fn a_sheet_is_as_thick_as_it_is_told() {
-    let solid = MeshSolid::new(gallery::sheet([2.0, 2.0], [4, 4]), Side::Thickness(0.1)).unwrap();
+    let solid = MeshSolid::new(gallery::sheet([2.0, 2.0], [4, 4]), Inside::Thickness(0.1)).unwrap();
     for (at, wanted, normal) in [
         (DVec3::new(0.3, 0.2, 0.5), 0.45, DVec3::Z),
         (DVec3::new(0.3, 0.2, -0.5), 0.45, DVec3::NEG_Z),
@@ -201,10 +201,10 @@ fn a_sheet_is_as_thick_as_it_is_told() {
 #[test]
 fn a_refitted_solid_is_as_good_as_a_new_one() {
     let mesh = gallery::bunny(2);
-    let mut solid = MeshSolid::new(mesh.clone(), Side::Normals).unwrap();
+    let mut solid = MeshSolid::new(mesh.clone(), Inside::Normals).unwrap();
     let mesh = moved(&mesh, |p| DQuat::from_rotation_z(p.z) * p * 3.0);
     solid.refit(mesh.positions().to_vec()).unwrap();
-    let new = MeshSolid::new(mesh, Side::Normals).unwrap();
+    let new = MeshSolid::new(mesh, Inside::Normals).unwrap();
     for n in 0..500 {
         let at = (unit(8, n) - 0.5) * 3.0;
         assert_eq!(solid.nearest(at), new.nearest(at));
@@ -214,19 +214,19 @@ fn a_refitted_solid_is_as_good_as_a_new_one() {
 #[test]
 fn what_is_no_solid_is_refused_and_what_is_no_place_is_outside() {
     let empty = Triangles::new(vec![], vec![]).unwrap();
-    assert!(MeshSolid::new(empty.clone(), Side::default()).is_err());
+    assert!(MeshSolid::new(empty.clone(), Inside::default()).is_err());
     let mesh = gallery::sphere(1.0, 1);
     for thickness in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(MeshSolid::new(mesh.clone(), Side::Thickness(thickness)).is_err());
+        assert!(MeshSolid::new(mesh.clone(), Inside::Thickness(thickness)).is_err());
     }
-    let solid = MeshSolid::new(mesh, Side::default()).unwrap();
+    let solid = MeshSolid::new(mesh, Inside::default()).unwrap();
     assert_eq!(solid.distance(DVec3::NAN), f64::INFINITY);
     assert!(!solid.is_inside(DVec3::NAN));
     let bvh = Bvh::new(empty).unwrap();
     assert_eq!(Winding::new(&bvh).number(&bvh, DVec3::ZERO), 0.0);
     // Triangles without area have no inside and no normal, but distances.
     let points = Triangles::new(vec![DVec3::X; 3], vec![[0, 1, 2]]).unwrap();
-    let solid = MeshSolid::new(points, Side::Normals).unwrap();
+    let solid = MeshSolid::new(points, Inside::Normals).unwrap();
     let nearest = solid.nearest(DVec3::ZERO);
     assert!(nearest.distance == 1.0 && nearest.normal == DVec3::NEG_X);
 }

@@ -7,8 +7,8 @@ use undine_core::mesh::Bounds;
 use undine_core::volume::VoxelShape;
 use undine_core::{ChannelSpec, MemoryBudget};
 use undine_geometry::levelset::{
-    Advection, Beyond, Carrier, DistanceChannels, Extent, Extrapolation, Filter, LevelSet, Mask,
-    Order, Resampling, Side, Surface, extrapolate, redistance,
+    Advection, Beyond, Carrier, DistanceChannels, Extent, Extrapolation, Filter, Known, LevelSet,
+    Mask, Order, Resampling, SurfaceChannel, extrapolate, redistance,
 };
 use undine_geometry::{Nearest, Pose, Solid};
 
@@ -57,7 +57,7 @@ fn nothing_goes_through_every_tool_and_stays_nothing() {
     check(&set.without_components_below(1.0).unwrap().0);
     let spec = ChannelSpec::new("heat", 1.0_f32);
     let channel = set.volume_mut().add_channel(&spec, VoxelShape::CELLS).unwrap();
-    let how = Extrapolation { distance: 1.0, order: Order::Linear, known: Side::Inside };
+    let how = Extrapolation { distance: 1.0, order: Order::Linear, known: Known::Inside };
     set.extrapolate(channel, &how).unwrap();
     let between = LevelSet::between("b", [&nothing(), &nothing()], 1.0, &|_| DVec3::X, 0.5);
     check(&between.unwrap());
@@ -139,7 +139,7 @@ fn every_tool_refuses_numbers_that_are_none_and_leaves_the_surface() {
         assert!(set.union(&other, bad).is_err() && set.difference(&other, bad).is_err());
         assert!(set.without_components_below(bad).is_err(), "{bad}");
         assert!(Mask::solid(&BALL, bad).is_err() && Mask::set(&other, bad).is_err(), "{bad}");
-        let how = Extrapolation { distance: bad, order: Order::Constant, known: Side::Inside };
+        let how = Extrapolation { distance: bad, order: Order::Constant, known: Known::Inside };
         let distance = set.distance();
         assert!(set.extrapolate(distance, &how).is_err(), "{bad}");
         let pair = [&other, &other];
@@ -184,9 +184,9 @@ fn a_surface_whose_width_is_none_is_refused() {
     let distance = volume.add_channel(&spec, VoxelShape::CELLS).unwrap();
     let next = volume.add_channel(&ChannelSpec::new("b", 1.0_f32), VoxelShape::CELLS).unwrap();
     let beyond = Beyond::find(set.domain(), &volume, distance).unwrap();
-    let how = Extrapolation { distance: 1e18, order: Order::Constant, known: Side::Inside };
+    let how = Extrapolation { distance: 1e18, order: Order::Constant, known: Known::Inside };
     for width in [f32::NAN, f32::INFINITY, -1.0, 0.0, 1e20] {
-        let surface = Surface { distance, width, beyond: &beyond };
+        let surface = SurfaceChannel { distance, width, beyond: &beyond };
         let refused = extrapolate(set.domain(), &mut volume, surface, next, &how);
         assert!(refused.is_err(), "{width}");
         let channels = DistanceChannels { distance, next };
@@ -197,7 +197,7 @@ fn a_surface_whose_width_is_none_is_refused() {
 
 #[test]
 fn level_sets_of_any_soup_go_through_the_tools() {
-    use undine_geometry::voxelize::Inside;
+    use undine_geometry::Inside;
     use undine_geometry::{Triangles, random};
     for seed in 0..12 {
         // A few vertices, so that triangles are repeated, turned over, folded and without area.
@@ -208,7 +208,7 @@ fn level_sets_of_any_soup_go_through_the_tools() {
         let corner = |n: u64| (random::bits(seed + 100, n) % vertices) as u32;
         let triangles = (0..3 + seed).map(|n| [0, 1, 2].map(|k| corner(3 * n + k))).collect();
         let mesh = Triangles::new(positions, triangles).unwrap();
-        let rules = [Inside::default(), Inside::Thick(0.15)];
+        let rules = [Inside::default(), Inside::Thickness(0.15)];
         let extents = [Extent::Band(1.5), Extent::NARROW, Extent::Full(0.1)];
         let (rule, extent) = (rules[seed as usize % 2], extents[seed as usize % 3]);
         let make = || LevelSet::of_mesh("soup", &domain(VOXEL), &mesh, extent, rule).unwrap();

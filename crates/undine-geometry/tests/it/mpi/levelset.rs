@@ -10,7 +10,9 @@ use undine_core::glam::{DVec3, IVec3, Vec3};
 use undine_core::process::Processes;
 use undine_core::volume::VoxelShape;
 use undine_core::{Accessor, ChannelSpec, Frame, GridDomain, Partition};
-use undine_geometry::levelset::{Advection, Carrier, Extent, Extrapolation, LevelSet, Order, Side};
+use undine_geometry::levelset::{
+    Advection, Carrier, Extent, Extrapolation, Known, LevelSet, Order,
+};
 
 #[test]
 fn distances_over_processes_are_those_of_one() {
@@ -102,7 +104,7 @@ pub fn extrapolate(processes: &Arc<dyn Processes>) -> Outcome {
                 *heat = (coord.x * 8 + coord.y) as f32 + 0.3 * n as f32;
             }
         })?;
-        let known = Side::Inside;
+        let known = Known::Inside;
         let how = Extrapolation { distance: 2.5 * VOXEL, order: Order::Linear, known };
         set.extrapolate(heat, &how)?;
         let column = set.volume().column(heat)?;

@@ -8,8 +8,9 @@ use undine_core::domain::Partition;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::process::Processes;
 use undine_core::{Element, GridDomain, Handle, MemoryBudget};
+use undine_geometry::Inside;
 use undine_geometry::levelset::{Extent, LevelSet};
-use undine_geometry::voxelize::{Deforming, Inside};
+use undine_geometry::voxelize::Deforming;
 use undine_geometry::{Triangles, gallery};
 
 #[test]
@@ -24,7 +25,7 @@ pub fn voxelize(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
     for (extent, inside) in [
         (Extent::NARROW, Inside::default()),
         (Extent::Full(2.0), Inside::default()),
-        (Extent::NARROW, Inside::Thick(0.05)),
+        (Extent::NARROW, Inside::Thickness(0.05)),
     ] {
         let one = LevelSet::of_mesh("bunny", &alone, &mesh, extent, inside)?;
         let ours = LevelSet::of_mesh("bunny", &shared, &mesh, extent, inside)?;
