@@ -93,9 +93,10 @@ impl LevelSet {
 
 /// How many passes bring distances as far as so many voxels.
 ///
-/// Voxels next to the surface are known, and those beside them are at least 1/√3 of a voxel away from it.
+/// Voxels next to the surface are known, among them all that are within 1/√3 of a voxel of it: from a nearer one a step
+/// along the axis that the normal is nearest to leads across. Each pass adds as much.
 fn passes(voxels: f64) -> usize {
-    (voxels * 3.0_f64.sqrt()).ceil() as usize
+    ((voxels * 3.0_f64.sqrt()).ceil() as usize).saturating_sub(1).max(1)
 }
 
 /// NaN lies outside, and infinity within reach.
@@ -207,21 +208,25 @@ fn march(around: &Cross<'_>, padded: &mut Padded, limits: Limits, to: &mut [f32;
     around.pad(padded);
     let (rows, _) = to.as_chunks_mut::<8>();
     let Limits { voxel, width, settled } = limits;
+    // A voxel is farther away than its nearest neighbour by 1/(1.5 √3) of a voxel at least: if all three axes are of second
+    // order, with equal values behind each other.
+    let reach = Lanes::splat(width - 0.38 * voxel);
     let [voxel, width, settled] = [voxel, width, settled].map(Lanes::splat);
     for (place, to) in rows.iter_mut().enumerate() {
         let (x, y) = (place >> 3, place & 7);
         let own = Lanes(around.own[x][y]);
         *to = own.0;
-        if !settled.at_most(own.abs()).any() {
+        let unsettled = settled.at_most(own.abs());
+        if !unsettled.any() {
             continue;
         }
         let padded = &padded[place];
         let [a, b] = [Lanes(*around.row(x, y, 0, -1)), Lanes(*around.row(x, y, 0, 1))];
         let [c, d] = [Lanes(*around.row(x, y, 1, -1)), Lanes(*around.row(x, y, 1, 1))];
         let [e, f] = [Lanes::load(padded, 1), Lanes::load(padded, 3)];
-        // Voxels with none of the band around them stay, whatever they hold.
+        // Voxels that no neighbour can bring into the band stay, whatever they hold.
         let nearest = (a.abs().min(b.abs())).min(c.abs().min(d.abs())).min(e.abs().min(f.abs()));
-        if !nearest.below(width).any() {
+        if !(unsettled & nearest.below(reach)).any() {
             continue;
         }
         let along_x = upwind(own, a, b, around.row(x, y, 0, -2), around.row(x, y, 0, 2));
