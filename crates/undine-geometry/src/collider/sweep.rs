@@ -24,7 +24,7 @@ const MOST_IMPACTS: usize = 48;
 ///
 /// Where it touches, it is carried along by the surface, gives up what would take it inwards, and slides on as far as
 /// Coulomb friction lets it. A point should be given a small radius, larger than what its coordinates are rounded to; with
-/// none, it is taken for a sphere of a millionth of its way. A sphere that two colliders close on cannot stay outside of both:
+/// none, it is taken for a sphere of a millionth of its way (of a thousandth, against solids and level sets). A sphere that two colliders close on cannot stay outside of both:
 /// it keeps to the side of the one that it touched last.
 pub fn sweep(colliders: &[ColliderStep<'_>], from: DVec3, to: DVec3, radius: f64) -> Result<Swept> {
     let (mut begin, mut at, mut target) = (0.0, from, to);
