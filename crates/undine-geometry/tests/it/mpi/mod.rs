@@ -1,8 +1,9 @@
-//! Level sets on real MPI: this test program starts itself again under `mpirun`.
+//! Geometry on real MPI: this test program starts itself again under `mpirun`.
 //!
 //! A *scenario* is a function that every process runs. To add one: write it in a file of its topic beside this one, add a
 //! line to [`SCENARIOS`], and beside it write a `#[test]` that calls [`passes`] with its name.
 
+mod collider;
 mod levelset;
 mod levelset_tools;
 mod voxelize;
@@ -20,6 +21,7 @@ const SCENARIOS: &[(&str, Scenario)] = &[
     ("level set extrapolate", levelset::extrapolate),
     ("level-set tools", levelset_tools::tools),
     ("voxelize", voxelize::voxelize),
+    ("collider", collider::collider),
 ];
 
 /// The way into a scenario under `mpirun`; without it, a test that does nothing.

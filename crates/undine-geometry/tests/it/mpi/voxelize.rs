@@ -53,7 +53,7 @@ pub fn voxelize(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
 }
 
 /// The same Domain, cut over processes where the bunny lies.
-fn shared(
+pub fn shared(
     processes: &Arc<dyn Processes>,
     alone: &GridDomain,
 ) -> Result<GridDomain, Box<dyn Error>> {
