@@ -19,12 +19,12 @@ fn processes_do_not_change_a_bit_of_a_collider() {
 }
 
 pub fn collider(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
-    let mut alone = domain(0.03);
+    let mut alone = domain(0.04);
     let mut shared = shared(processes, &alone)?;
     let around = alone.buckets_in_box(DVec3::splat(-0.7), DVec3::splat(0.9), 0)?;
     alone.set_buckets(&around)?;
     shared.set_buckets(&around)?;
-    let mesh = MeshSolid::new(gallery::bunny(4), Inside::default())?;
+    let mesh = MeshSolid::new(gallery::bunny(3), Inside::Normals)?;
 
     // Every process has the whole mesh, and cuts the cells of its own Buckets.
     let rotation = DQuat::from_rotation_y(0.4);
