@@ -5,10 +5,9 @@ use crate::harness::{Benchmark, Context, Outcome};
 use crate::report::Value;
 use undine_core::access::Here;
 use undine_core::glam::DVec3;
-use undine_core::mesh::Bounds;
 use undine_core::{Accessor, Frame, GridDomain};
 use undine_geometry::levelset::{Extent, LevelSet};
-use undine_geometry::{Nearest, Solid};
+use undine_geometry::{Shape, Solid};
 
 /// The `redistance` benchmark.
 pub const BENCHMARK: Benchmark = Benchmark {
@@ -19,38 +18,19 @@ pub const BENCHMARK: Benchmark = Benchmark {
     run,
 };
 
-/// A ball around the origin, by its radius [m].
-#[derive(Debug, Clone, Copy)]
-struct Ball(f64);
-
-impl Solid for Ball {
-    fn distance(&self, at: DVec3) -> f64 {
-        at.length() - self.0
-    }
-
-    fn nearest(&self, at: DVec3) -> Nearest {
-        let normal = at.try_normalize().unwrap_or(DVec3::Z);
-        Nearest { point: self.0 * normal, normal, distance: self.distance(at) }
-    }
-
-    fn bounds(&self) -> Option<Bounds> {
-        Some(Bounds { min: DVec3::splat(-self.0), max: DVec3::splat(self.0) })
-    }
-}
-
 fn run(context: &Context) -> Result<Outcome> {
     if !(16..=4096).contains(&context.size) {
         let size = context.size;
         return Err(format!("a size of {size} makes no sense: from 16 to 4096 voxels").into());
     }
-    let ball = Ball(0.5 * context.size as f64);
+    let ball = Shape::sphere(0.5 * context.size as f64)?;
     let domain = GridDomain::new("space", Frame::new(DVec3::ZERO, 1.0)?);
     let mut set = LevelSet::of_solid("ball", &domain, &ball, Extent::NARROW)?;
     let memory = set.volume().memory()?.total() + set.topology().memory().total();
-    let voxels = compare(&set, ball)?[0] as u64;
+    let voxels = compare(&set, &ball)?[0] as u64;
     let measured = context.work("voxels", voxels).measure_after(
         &mut set,
-        |set| distort(set, ball),
+        |set| distort(set, &ball),
         |set| Ok(set.redistance()?),
         |set, hash| {
             if let Ok(column) = set.column() {
@@ -58,12 +38,12 @@ fn run(context: &Context) -> Result<Outcome> {
             }
         },
     )?;
-    let [_, worst] = compare(&set, ball)?;
+    let [_, worst] = compare(&set, &ball)?;
     Ok(Outcome::new(measured).mem_bytes(memory).with("largest_error_voxels", Value::Number(worst)))
 }
 
 /// Writes values whose zero set is the ball, but which are no distances.
-fn distort(set: &mut LevelSet, ball: Ball) -> Result<()> {
+fn distort(set: &mut LevelSet, ball: &Shape) -> Result<()> {
     let accessor = Accessor::new("distort", set.domain()).over(set.topology());
     accessor.run(set.volume().write(set.distance()), |here, distance| {
         for (n, distance) in distance.iter_mut().enumerate() {
@@ -76,7 +56,7 @@ fn distort(set: &mut LevelSet, ball: Ball) -> Result<()> {
 }
 
 /// How many voxels the band has, and the largest error among all [voxels].
-fn compare(set: &LevelSet, ball: Ball) -> Result<[f64; 2]> {
+fn compare(set: &LevelSet, ball: &Shape) -> Result<[f64; 2]> {
     let width = f64::from(set.width());
     let accessor = Accessor::new("compare", set.domain()).over(set.topology());
     let found = accessor.reduce(
@@ -107,11 +87,11 @@ mod tests {
     #[test]
     fn the_distances_that_are_timed_are_right() {
         let domain = GridDomain::new("space", Frame::new(DVec3::ZERO, 1.0).unwrap());
-        let ball = Ball(20.0);
+        let ball = Shape::sphere(20.0).unwrap();
         let mut set = LevelSet::of_solid("ball", &domain, &ball, Extent::NARROW).unwrap();
-        distort(&mut set, ball).unwrap();
-        assert!(compare(&set, ball).unwrap()[1] > 0.5);
+        distort(&mut set, &ball).unwrap();
+        assert!(compare(&set, &ball).unwrap()[1] > 0.5);
         set.redistance().unwrap();
-        assert!(compare(&set, ball).unwrap()[1] < 0.05);
+        assert!(compare(&set, &ball).unwrap()[1] < 0.05);
     }
 }

@@ -3,7 +3,8 @@
 use undine_core::CoreError;
 use undine_core::glam::DVec3;
 
-/// The result of a fallible operation on geometry. An operation that fails changes nothing.
+/// The result of a fallible operation on geometry. An operation that fails changes nothing, but for those that go in steps,
+/// which keep the steps that they have made and say so.
 pub type Result<T, E = GeometryError> = std::result::Result<T, E>;
 
 /// Every error of geometry.

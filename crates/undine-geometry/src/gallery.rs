@@ -1,4 +1,4 @@
-//! Meshes that are made: what tests, benchmarks and validation ask about. All of them are closed, look outwards and
+//! Meshes that are made, and a flow: what tests, benchmarks and validation ask about. All meshes are closed, look outwards and
 //! have no boundary, unless their doc says otherwise.
 
 use crate::error::Result;
@@ -6,7 +6,7 @@ use crate::random::unit;
 use crate::shape::hull_triangles;
 use crate::triangles::Triangles;
 use std::collections::HashMap;
-use std::f64::consts::TAU;
+use std::f64::consts::{PI, TAU};
 use undine_core::glam::DVec3;
 
 /// A box around the origin with these half sides [m], of twelve triangles.
@@ -131,6 +131,19 @@ pub fn sheet(sides: [f64; 2], quads: [u32; 2]) -> Triangles {
         .flat_map(|a| [[a, a + rows, a + rows + 1], [a, a + rows + 1, a + 1]])
         .collect();
     made((0..columns * rows).map(vertex).collect(), triangles)
+}
+
+/// The velocity [m/s] at a place [m] and a time [s] that draws what is in the unit cube out to sheets, and back by 3 s
+/// (LeVeque 1996).
+pub fn deformation(at: DVec3, time: f64) -> DVec3 {
+    let one = (PI * at).to_array().map(f64::sin);
+    let two = (TAU * at).to_array().map(f64::sin);
+    let flow = DVec3::new(
+        2.0 * one[0] * one[0] * two[1] * two[2],
+        -two[0] * one[1] * one[1] * two[2],
+        -two[0] * two[1] * one[2] * one[2],
+    );
+    flow * (PI * time / 3.0).cos()
 }
 
 /// A closed tube around a closed curve, given for 0 .. 1, that is nowhere vertical for long.

@@ -31,6 +31,7 @@ pub mod pseudonormals;
 pub mod random;
 pub mod sampling;
 pub mod shape;
+mod simplex;
 pub mod solid;
 pub mod tet;
 pub mod triangle;

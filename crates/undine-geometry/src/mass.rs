@@ -45,17 +45,8 @@ impl MassProperties {
         let mut triangles = triangles.into_iter().peekable();
         // Tetrahedra from a point of the surface, so that a solid far from the world's origin loses no digits.
         let Some(origin) = triangles.peek().map(|corners| corners[0]) else { return Self::NONE };
-        let (mut volume, mut first, mut second) = (0.0, DVec3::ZERO, DMat3::ZERO);
-        for corners in triangles {
-            let [a, b, c] = corners.map(|corner| corner - origin);
-            let part = a.dot(b.cross(c)) / 6.0;
-            let sum = a + b + c;
-            volume += part;
-            first += sum * (part / 4.0);
-            let squares = outer(a, a) + outer(b, b) + outer(c, c) + outer(sum, sum);
-            second += squares * (part / 20.0);
-        }
-        Self::of_moments(origin, volume, first, second)
+        let part = |corners: [DVec3; 3]| Moments::of(corners.map(|corner| corner - origin));
+        triangles.map(part).fold(Moments::default(), Moments::add).about(origin)
     }
 
     /// The mass [kg] at a density [kg/m³].
@@ -166,6 +157,55 @@ fn outer(a: DVec3, b: DVec3) -> DMat3 {
 
 fn trace(matrix: &DMat3) -> f64 {
     matrix.x_axis.x + matrix.y_axis.y + matrix.z_axis.z
+}
+
+/// Integrals over a volume that triangles enclose: the divergence theorem makes them sums over triangles (Mirtich 1996; Eberly,
+/// *Polyhedral mass properties*), here as signed tetrahedra between each triangle and an origin (Tonon 2004).
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Moments {
+    /// ∫ dx [m³].
+    volume: f64,
+    /// ∫ x dx [m⁴].
+    first: DVec3,
+    /// ∫ (x², y², z²) dx [m⁵].
+    squares: DVec3,
+    /// ∫ (yz, zx, xy) dx [m⁵].
+    products: DVec3,
+}
+
+impl Moments {
+    /// Of the tetrahedron between a triangle and the origin, negative if that sees the triangle from outside:
+    /// with s = a + b + c, ∫ x xᵀ = V/20 (a aᵀ + b bᵀ + c cᵀ + s sᵀ).
+    #[inline]
+    pub(crate) fn of([a, b, c]: [DVec3; 3]) -> Self {
+        let volume = a.dot(b.cross(c)) / 6.0;
+        let sum = a + b + c;
+        let product = |v: DVec3| DVec3::new(v.y * v.z, v.z * v.x, v.x * v.y);
+        Self {
+            volume,
+            first: sum * (volume / 4.0),
+            squares: (a * a + b * b + c * c + sum * sum) * (volume / 20.0),
+            products: (product(a) + product(b) + product(c) + product(sum)) * (volume / 20.0),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn add(self, other: Self) -> Self {
+        Self {
+            volume: self.volume + other.volume,
+            first: self.first + other.first,
+            squares: self.squares + other.squares,
+            products: self.products + other.products,
+        }
+    }
+
+    /// What they say of the solid, if their origin is at this place [m].
+    pub(crate) fn about(self, origin: DVec3) -> MassProperties {
+        let [xx, yy, zz] = self.squares.to_array();
+        let [yz, zx, xy] = self.products.to_array();
+        let second = DMat3::from_cols_array(&[xx, xy, zx, xy, yy, yz, zx, yz, zz]);
+        MassProperties::of_moments(origin, self.volume, self.first, second)
+    }
 }
 
 #[cfg(test)]

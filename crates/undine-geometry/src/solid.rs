@@ -67,10 +67,10 @@ pub trait Solid: Debug + Sync {
 }
 
 /// Several solids as one: all that is inside of any of them.
-#[derive(Debug, Clone, Copy)]
-pub struct Several<'a>(pub &'a [&'a dyn Solid]);
+#[derive(Debug, Clone)]
+pub struct Several<S>(pub Vec<S>);
 
-impl Solid for Several<'_> {
+impl<S: Solid> Solid for Several<S> {
     fn distance(&self, at: DVec3) -> f64 {
         self.0.iter().map(|solid| solid.distance(at)).fold(f64::INFINITY, f64::min)
     }
@@ -87,5 +87,27 @@ impl Solid for Several<'_> {
         let empty = Bounds { min: DVec3::ZERO, max: DVec3::ZERO };
         let all: Option<Vec<Bounds>> = self.0.iter().map(|solid| solid.bounds()).collect();
         Some(all?.into_iter().reduce(Bounds::union).unwrap_or(empty))
+    }
+}
+
+impl<S: Solid + ?Sized> Solid for &S {
+    fn distance(&self, at: DVec3) -> f64 {
+        (**self).distance(at)
+    }
+
+    fn nearest(&self, at: DVec3) -> Nearest {
+        (**self).nearest(at)
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        (**self).bounds()
+    }
+
+    fn first_hit(&self, from: DVec3, to: DVec3) -> Option<DVec3> {
+        (**self).first_hit(from, to)
+    }
+
+    fn is_wall_between(&self, from: DVec3, to: DVec3) -> bool {
+        (**self).is_wall_between(from, to)
     }
 }

@@ -91,6 +91,19 @@ impl Triangles {
     }
 }
 
+/// The largest coordinate [m] that trees and tools take: products of five of them are finite.
+pub const LARGEST_COORDINATE: f64 = 1e60;
+
+/// Refuses positions so far away that areas, volumes or moments could not be written down.
+pub(crate) fn check_scale(positions: &[DVec3]) -> Result<()> {
+    let largest = positions.iter().map(|p| p.abs().max_element()).fold(0.0, f64::max);
+    if largest <= LARGEST_COORDINATE {
+        return Ok(());
+    }
+    let (what, wanted) = ("the largest coordinate of a mesh [m]", "at most 1e60");
+    Err(GeometryError::BadParameter { what, found: largest, wanted })
+}
+
 fn check_positions(positions: &[DVec3]) -> Result<()> {
     match positions.iter().position(|position| !position.is_finite()) {
         Some(vertex) => Err(GeometryError::VertexNotFinite { vertex, position: positions[vertex] }),

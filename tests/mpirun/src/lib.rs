@@ -1,6 +1,6 @@
 //! For tests on real MPI: a test program that starts itself again under `mpirun`.
 //!
-//! The program has a test `mpi::scenario_entry`, which runs the *scenario* that [`scenario`] names, on every process. All
+//! The program has a test `mpi::scenario_entry`, which runs the *scenario* that [`scenario`] finds, on every process. All
 //! other tests call [`run`] with the name of one.
 
 use std::{
@@ -22,9 +22,11 @@ const SCENARIO: &str = "UNDINE_MPI_SCENARIO";
 /// No scenario takes nearly as long, even where many processes share a core.
 const WATCHDOG: Duration = Duration::from_secs(60);
 
-/// The scenario that this process was started for, if any.
-pub fn scenario() -> Option<String> {
-    std::env::var(SCENARIO).ok()
+/// The one of `scenarios` that this process was started for, if it was started for any. An unknown one is a mistake in the tests.
+pub fn scenario<S: Copy>(scenarios: &[(&str, S)]) -> Option<S> {
+    let name = std::env::var(SCENARIO).ok()?;
+    let found = scenarios.iter().find(|(known, _)| *known == name);
+    Some(found.unwrap_or_else(|| panic!("no scenario is called `{name}`")).1)
 }
 
 /// Runs a scenario on each of `processes`, and fails with its output if any run does.

@@ -33,7 +33,7 @@ impl Bvh {
     /// The point of the mesh nearest to `at` [m]; of points at the same distance, that on the first triangle.
     ///
     /// There is none if there are no triangles, or if `at` is not finite or passes
-    /// [`LARGEST_COORDINATE`](super::LARGEST_COORDINATE).
+    /// [`LARGEST_COORDINATE`](crate::triangles::LARGEST_COORDINATE).
     pub fn closest(&self, at: DVec3) -> Option<Closest> {
         self.closest_within(at, f64::INFINITY)
     }

@@ -24,17 +24,14 @@ pub use closest::Closest;
 pub use ray::{Ray, RayHit};
 pub(crate) use tree::Branch;
 
-use crate::error::{GeometryError, Result};
-use crate::triangles::Triangles;
+use crate::error::Result;
+use crate::triangles::{LARGEST_COORDINATE, Triangles, check_scale};
 use frame::Frame;
 use leaf::Leaf;
 use node::Node;
 use std::ops::Range;
 use turned::Turned;
 use undine_core::glam::DVec3;
-
-/// The largest coordinate [m] that a mesh or a query may have: squares of areas must stay finite.
-pub const LARGEST_COORDINATE: f64 = 1e60;
 
 /// Triangles and the tree over them. Without triangles there is no tree, and every query finds nothing.
 #[derive(Debug, Clone)]
@@ -55,7 +52,7 @@ pub struct Bvh {
 impl Bvh {
     /// Builds the tree. No coordinate may pass [`LARGEST_COORDINATE`].
     pub fn new(triangles: Triangles) -> Result<Self> {
-        check_size(triangles.positions())?;
+        check_scale(triangles.positions())?;
         let frame = Frame::of(&triangles);
         let topology = build::topology(&triangles, &frame);
         let mut bvh = Self {
@@ -75,7 +72,7 @@ impl Bvh {
     ///
     /// The tree keeps its shape: answers stay exact, but become slower when triangles that were neighbours part.
     pub fn refit(&mut self, positions: Vec<DVec3>) -> Result<()> {
-        check_size(&positions)?;
+        check_scale(&positions)?;
         self.triangles.set_positions(positions)?;
         self.frame = Frame::of(&self.triangles);
         self.fit();
@@ -123,18 +120,6 @@ impl Memory {
     pub fn total(&self) -> u64 {
         self.nodes + self.leaves + self.triangles
     }
-}
-
-fn check_size(positions: &[DVec3]) -> Result<()> {
-    let largest = positions.iter().map(|p| p.abs().max_element()).fold(0.0, f64::max);
-    if largest <= LARGEST_COORDINATE {
-        return Ok(());
-    }
-    Err(GeometryError::BadParameter {
-        what: "the largest coordinate of a mesh [m]",
-        found: largest,
-        wanted: "at most 1e60",
-    })
 }
 
 /// Whether a query at `at` has a meaning.

@@ -66,7 +66,8 @@ const VOXELS_PER_PART: f64 = 1.5;
 const MOST_STEPS: usize = 100_000;
 
 impl LevelSet {
-    /// Carries the surface from one time [s] to another, forwards or backwards. Collective.
+    /// Carries the surface from one time [s] to another, forwards or backwards. Where memory runs out on the way, or the
+    /// velocity is no number, the surface stays where it was by then. Collective.
     pub fn advect(
         &mut self,
         carrier: Carrier<'_>,

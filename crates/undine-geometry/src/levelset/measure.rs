@@ -6,6 +6,7 @@
 
 use super::LevelSet;
 use crate::error::Result;
+use crate::simplex::positive_in_tetrahedron;
 use undine_core::Accessor;
 use undine_core::access::{Pad, Tile};
 use undine_core::glam::DVec3;
@@ -107,27 +108,16 @@ fn size_of_tetrahedron(corners: [(usize, f64); 4], count: usize) -> Size {
         let [from, to] = [a, b].map(|n| place(corners[n].0));
         from + share(a, b) * (to - from)
     };
-    match count {
-        0 => Size::default(),
-        1 => Size {
-            area: triangle(point(0, 1), point(0, 2), point(0, 3)),
-            volume: share(0, 1) * share(0, 2) * share(0, 3),
-        },
+    let area = match count {
+        1 => triangle(point(0, 1), point(0, 2), point(0, 3)),
         2 => {
-            // A wedge between the edge inside and a quadrilateral, as three tetrahedra.
-            let [p, q, r, s] = [share(0, 2), share(0, 3), share(1, 2), share(1, 3)];
             let [a, b, c, d] = [point(0, 2), point(0, 3), point(1, 3), point(1, 2)];
-            Size {
-                area: triangle(a, b, c) + triangle(a, c, d),
-                volume: p * q + (1.0 - p) * q * r + (1.0 - q) * r * s,
-            }
+            triangle(a, b, c) + triangle(a, c, d)
         }
-        3 => {
-            let [p, q, r] = [0, 1, 2].map(|n| 1.0 - share(n, 3));
-            Size { area: triangle(point(0, 3), point(1, 3), point(2, 3)), volume: 1.0 - p * q * r }
-        }
-        _ => Size { area: 0.0, volume: 1.0 },
-    }
+        3 => triangle(point(0, 3), point(1, 3), point(2, 3)),
+        _ => 0.0,
+    };
+    Size { area, volume: positive_in_tetrahedron(corners.map(|(_, distance)| -distance)) }
 }
 
 fn place(corner: usize) -> DVec3 {

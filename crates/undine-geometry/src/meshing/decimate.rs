@@ -6,10 +6,10 @@
 use super::origins::{Origins, Remeshed};
 use super::quadric::Quadric;
 use super::sides::Sides;
-use super::{check_scale, compact, proper_triangles};
+use super::{compact, proper_triangles};
 use crate::error::{GeometryError, Result};
 use crate::forest::Forest;
-use crate::triangles::Triangles;
+use crate::triangles::{Triangles, check_scale};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use undine_core::glam::DVec3;
@@ -46,7 +46,7 @@ pub fn decimate(mesh: &Triangles, decimation: Decimation) -> Result<Decimated> {
         let (what, found) = ("the error of a decimation", decimation.error);
         return Err(GeometryError::BadParameter { what, found, wanted: "a length in metres" });
     }
-    check_scale(mesh)?;
+    check_scale(mesh.positions())?;
     let mut work = Work::new(mesh, decimation)?;
     // A refused edge may be possible once its surroundings have changed: go on until a round changes nothing.
     loop {

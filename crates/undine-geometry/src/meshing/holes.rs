@@ -3,11 +3,10 @@
 //! Liepa 2003, *Filling holes in meshes*, §3, by the dynamic programme of Barequet and Sharir 1995, which takes
 //! O(n³) steps for a loop of n edges.
 
-use super::check_scale;
 use super::origins::{Origins, Remeshed};
 use super::sides::Sides;
 use crate::error::{GeometryError, Result};
-use crate::triangles::Triangles;
+use crate::triangles::{Triangles, check_scale};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use undine_core::glam::DVec3;
@@ -52,7 +51,7 @@ pub fn fill_holes(mesh: &Triangles, limits: HoleLimits) -> Result<Filled> {
         let (what, found) = ("the greatest length around a hole", limits.length);
         return Err(GeometryError::BadParameter { what, found, wanted: "a length in metres" });
     }
-    check_scale(mesh)?;
+    check_scale(mesh.positions())?;
     let sides = Sides::new(mesh)?;
     let length = |hole: &Hole| {
         let at = |vertex: u32| mesh.positions()[vertex as usize];

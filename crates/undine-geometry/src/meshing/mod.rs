@@ -24,23 +24,9 @@ pub use smooth::{SmoothMethod, SmoothWeights, Smoothing, smooth};
 pub use subdivide::{Subdivision, SubdivisionScheme, subdivide};
 pub use weld::weld;
 
-use crate::error::{GeometryError, Result};
+use crate::error::Result;
 use crate::triangles::Triangles;
 use undine_core::glam::DVec3;
-
-/// The largest coordinate that the tools take [m]; so products of five of them are finite.
-const LARGEST: f64 = 1e60;
-
-/// Refuses a mesh so large that its areas, volumes or moments could not be written down.
-pub(crate) fn check_scale(mesh: &Triangles) -> Result<()> {
-    match mesh.positions().iter().map(|p| p.abs().max_element()).find(|&size| size > LARGEST) {
-        Some(found) => {
-            let (what, wanted) = ("a coordinate of the mesh", "at most 1e60 m");
-            Err(GeometryError::BadParameter { what, found, wanted })
-        }
-        None => Ok(()),
-    }
-}
 
 /// The triangles that have three different vertices, and their numbers.
 fn proper_triangles(mesh: &Triangles) -> (Vec<[u32; 3]>, Vec<u32>) {

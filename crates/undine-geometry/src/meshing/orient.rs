@@ -1,10 +1,9 @@
 //! Orient: neighbours agree about which side is outside, and it is outside.
 
-use super::check_scale;
 use super::nesting::depths;
 use super::sides::Sides;
 use crate::error::Result;
-use crate::triangles::Triangles;
+use crate::triangles::{Triangles, check_scale};
 use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
 
@@ -28,7 +27,7 @@ pub struct Oriented {
 /// An open patch has a positive volume together with cones from the middle of its rim. Where that says nothing,
 /// as on a flat sheet, the larger part of the area keeps its side.
 pub fn orient(mesh: &Triangles) -> Result<Oriented> {
-    check_scale(mesh)?;
+    check_scale(mesh.positions())?;
     let sides = Sides::new(mesh)?;
     let (patch, mut turned) = agree(mesh, &sides);
     let patches = patch.iter().max().map_or(0, |&last| last as usize + 1);

@@ -3,11 +3,10 @@
 //! Taubin 1995, *A signal processing approach to fair surface design*; cotangent weights and the return of lost volume
 //! after Desbrun, Meyer, Schröder and Barr 1999, *Implicit fairing*.
 
-use super::check_scale;
 use super::sides::Sides;
 use crate::error::{GeometryError, Result};
 use crate::forest::Forest;
-use crate::triangles::Triangles;
+use crate::triangles::{Triangles, check_scale};
 use rayon::prelude::*;
 use undine_core::glam::DVec3;
 
@@ -60,7 +59,7 @@ pub enum SmoothWeights {
 /// Vertices on a boundary, or on edges where more than two triangles meet, are held.
 pub fn smooth(mesh: &Triangles, smoothing: Smoothing) -> Result<Triangles> {
     check(smoothing.method)?;
-    check_scale(mesh)?;
+    check_scale(mesh.positions())?;
     let sides = Sides::new(mesh)?;
     let umbrellas = Umbrellas::new(mesh, &sides, smoothing.weights);
     let mut positions = mesh.positions().to_vec();

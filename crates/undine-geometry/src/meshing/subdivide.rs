@@ -3,10 +3,10 @@
 //! Loop 1987, *Smooth subdivision surfaces based on triangles*; boundaries and creases after Hoppe et al. 1994.
 
 use super::origins::{Origins, Remeshed};
+use super::proper_triangles;
 use super::sides::Sides;
-use super::{check_scale, proper_triangles};
 use crate::error::{GeometryError, Result};
-use crate::triangles::Triangles;
+use crate::triangles::{Triangles, check_scale};
 use std::f64::consts::TAU;
 
 /// How a mesh is subdivided.
@@ -41,7 +41,7 @@ pub enum SubdivisionScheme {
 ///
 /// A triangle that has a vertex twice goes.
 pub fn subdivide(mesh: &Triangles, subdivision: Subdivision) -> Result<Remeshed> {
-    check_scale(mesh)?;
+    check_scale(mesh.positions())?;
     let wanted = 4_u64.saturating_pow(subdivision.levels).saturating_mul(mesh.len() as u64);
     let limit = subdivision.most as u64;
     if wanted > limit {

@@ -1,10 +1,10 @@
 //! Weld: vertices that are as good as one become one.
 
+use super::compact;
 use super::origins::{Origins, Remeshed};
-use super::{check_scale, compact};
 use crate::error::{GeometryError, Result};
 use crate::point_cells::PointCells;
-use crate::triangles::Triangles;
+use crate::triangles::{Triangles, check_scale};
 use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
 
@@ -24,7 +24,7 @@ pub fn weld(mesh: &Triangles, tolerance: f64) -> Result<Remeshed> {
             wanted,
         });
     }
-    check_scale(mesh)?;
+    check_scale(mesh.positions())?;
     let positions = mesh.positions();
     let keeper = match Bounds::around(positions.iter().copied()) {
         Some(bounds) if tolerance > 0.0 => first_within(positions, &bounds, tolerance)?,

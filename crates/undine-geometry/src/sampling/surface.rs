@@ -3,9 +3,8 @@
 use super::Sampling;
 use super::poisson::{self, Piece};
 use crate::error::{GeometryError, Result, positive};
-use crate::meshing::check_scale;
 use crate::random;
-use crate::triangles::Triangles;
+use crate::triangles::{Triangles, check_scale};
 use rayon::prelude::*;
 use undine_core::glam::DVec3;
 
@@ -92,7 +91,7 @@ pub fn sample_surface_poisson(
 }
 
 fn areas(mesh: &Triangles) -> Result<Vec<f64>> {
-    check_scale(mesh)?;
+    check_scale(mesh.positions())?;
     Ok(mesh.iter().map(area).collect())
 }
 

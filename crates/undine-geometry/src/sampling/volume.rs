@@ -8,6 +8,7 @@ use super::poisson::{self, Piece};
 use crate::error::{GeometryError, Result, positive};
 use crate::random;
 use crate::solid::Solid;
+use crate::triangles::LARGEST_COORDINATE;
 use rayon::prelude::*;
 use undine_core::glam::{DVec3, I64Vec3};
 use undine_core::mesh::Bounds;
@@ -71,7 +72,7 @@ fn finite_bounds(solid: &dyn Solid) -> Result<Option<Bounds>> {
     };
     let bounds = solid.bounds().ok_or(refusal(f64::INFINITY))?;
     let size = bounds.min.abs().max(bounds.max.abs()).max_element();
-    if bounds.min.is_nan() || bounds.max.is_nan() || size > 1e60 {
+    if bounds.min.is_nan() || bounds.max.is_nan() || size > LARGEST_COORDINATE {
         return Err(refusal(size));
     }
     Ok((bounds.size().min_element() >= 0.0).then_some(bounds))

@@ -12,7 +12,7 @@ use undine_core::mesh::{Body, Surface};
 
 /// What becomes of points that are in no tetrahedron. Both belong to the nearest one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Beyond {
+pub enum Outside {
     /// They continue its deformation: some weights are negative, some greater than 1. Affine deformations
     /// are followed exactly; far away, small deformations make large motions.
     #[default]
@@ -37,7 +37,7 @@ impl Embedding {
     /// Embeds points [m] in a Body at rest.
     ///
     /// Tetrahedra without volume do not count; if there are no others, it is refused.
-    pub fn new(body: &Body, points: &[DVec3], beyond: Beyond) -> Result<Self> {
+    pub fn new(body: &Body, points: &[DVec3], beyond: Outside) -> Result<Self> {
         if let Some(vertex) = points.iter().position(|point| !point.is_finite()) {
             return Err(GeometryError::VertexNotFinite { vertex, position: points[vertex] });
         }
@@ -50,7 +50,7 @@ impl Embedding {
             body.connectivity().cells()[cell as usize].map(|vertex| positions[vertex as usize])
         };
         let row = |(&at, location): (&DVec3, &Location)| match beyond {
-            Beyond::Carry if !location.inside => {
+            Outside::Carry if !location.inside => {
                 let weights = weights(corners(location.cell), location.nearest);
                 normalized(weights.map(|weight| weight.clamp(0.0, 1.0)))
             }
@@ -58,8 +58,8 @@ impl Embedding {
         };
         let offset = |(point, location): (u32, &Location)| {
             let offset = match beyond {
-                Beyond::Extrapolate => DVec3::ZERO,
-                Beyond::Carry => points[point as usize] - location.nearest,
+                Outside::Extrapolate => DVec3::ZERO,
+                Outside::Carry => points[point as usize] - location.nearest,
             };
             (!location.inside).then_some((point, offset))
         };
@@ -75,7 +75,7 @@ impl Embedding {
     }
 
     /// Embeds the vertices of a Surface in a Body at rest.
-    pub fn of_surface(body: &Body, surface: &Surface, beyond: Beyond) -> Result<Self> {
+    pub fn of_surface(body: &Body, surface: &Surface, beyond: Outside) -> Result<Self> {
         Self::new(body, &surface.positions()?, beyond)
     }
 

@@ -11,6 +11,6 @@ pub mod quality;
 mod stencils;
 pub mod stuffing;
 
-pub use embed::{Beyond, Embedding};
+pub use embed::{Embedding, Outside};
 pub use quality::Quality;
 pub use stuffing::{Stuffed, Stuffing};

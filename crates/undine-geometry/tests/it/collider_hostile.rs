@@ -1,12 +1,12 @@
 //! Colliders where they are likely to break: on the surface, in between, at the end of a step, very far and very fast.
 
-use crate::solids::{Ball, Brick, Several, domain};
+use crate::solids::{Ball, Brick, domain};
 use undine_core::glam::{DQuat, DVec3};
 use undine_geometry::collider::{Collider, sweep};
 use undine_geometry::levelset::{Extent, LevelSet};
 use undine_geometry::motion::{Interpolation, Key};
 use undine_geometry::{
-    Deformation, Inside, MeshSolid, Motion, Pose, Shape, Solid, Triangles, Twist, gallery,
+    Deformation, Inside, MeshSolid, Motion, Pose, Several, Shape, Solid, Triangles, Twist, gallery,
 };
 
 fn sheet(thickness: f64) -> MeshSolid {

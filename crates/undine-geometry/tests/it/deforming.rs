@@ -1,6 +1,6 @@
 //! Shapes between two frames: by moving vertices, and by carrying level sets.
 
-use crate::solids::domain;
+use crate::solids::{Ball, domain};
 use undine_core::glam::{DMat3, DVec3, Vec3};
 use undine_core::volume::Resolution;
 use undine_geometry::Inside;
@@ -96,32 +96,14 @@ fn a_ball_carried_farther_than_its_band_is_wide_stays_a_ball() {
         let error = worst(&set, exact);
         assert!(error < 0.12, "{error} voxels at {time}");
         // No Bucket is missing, and none is too much.
-        let whole = LevelSet::of_solid("ball", &domain(0.03), &Ball(time), Extent::NARROW).unwrap();
+        let ball = Ball { centre: DVec3::new(time, 0.0, 0.0), radius: 0.4 };
+        let whole = LevelSet::of_solid("ball", &domain(0.03), &ball, Extent::NARROW).unwrap();
         let extra = set.topology().all().difference(whole.topology().all()).len();
         let missing = whole.topology().all().difference(set.topology().all()).len();
         let all = whole.topology().all().len();
         assert!(10 * (extra + missing) < all, "{extra} and {missing} of {all}");
         let column = set.column().unwrap();
         assert!(set.sampler(&column).at(DVec3::new(time, 0.0, 0.0)) < 0.0);
-    }
-}
-
-/// The rolling ball at a time.
-#[derive(Debug)]
-struct Ball(f64);
-
-impl Solid for Ball {
-    fn distance(&self, at: DVec3) -> f64 {
-        at.distance(DVec3::new(self.0, 0.0, 0.0)) - 0.4
-    }
-
-    fn nearest(&self, _: DVec3) -> undine_geometry::Nearest {
-        unimplemented!("level sets ask for distances only")
-    }
-
-    fn bounds(&self) -> Option<undine_core::mesh::Bounds> {
-        let centre = DVec3::new(self.0, 0.0, 0.0);
-        Some(undine_core::mesh::Bounds { min: centre - 0.4, max: centre + 0.4 })
     }
 }
 

@@ -1,6 +1,7 @@
 //! What solids leave open of MAC cells: totals, orders, borders and thin walls.
 
-use crate::solids::{Ball, Slab, domain};
+use crate::levelset_bits::on_threads;
+use crate::solids::{Ball, Slab, cells, domain};
 use std::f64::consts::PI;
 use undine_core::glam::{DVec3, IVec3};
 use undine_core::volume::{Resolution, VoxelShape};
@@ -15,12 +16,7 @@ fn cut_by(solid: &dyn Solid, voxel: f64, half: f64) -> (GridDomain, DiscreteVolu
     let mut domain = domain(voxel);
     let buckets = domain.buckets_in_box(DVec3::splat(-half), DVec3::splat(half), 0).unwrap();
     domain.set_buckets(&buckets).unwrap();
-    let mut volume = DiscreteVolume::new("cells", &domain);
-    let fractions = Fractions {
-        area: volume.add_mac("open", "", Resolution::R8).unwrap(),
-        volume: volume.add_channel(&ChannelSpec::new("space", 1.0_f32), VoxelShape::CELLS).unwrap(),
-    };
-    cut(&domain, &volume, solid, fractions).unwrap();
+    let (volume, fractions) = cells(&domain, solid).unwrap();
     (domain, volume, fractions)
 }
 
@@ -147,12 +143,7 @@ fn a_bucket_far_away_is_open_or_closed_as_a_whole() {
     let mut domain = domain(0.1);
     let buckets = [Bucket::new(0, 0, 0), Bucket::new(100, 0, 0)];
     domain.set_buckets(&BucketSet::from_buckets(buckets).unwrap()).unwrap();
-    let mut volume = DiscreteVolume::new("cells", &domain);
-    let fractions = Fractions {
-        area: volume.add_mac("open", "", Resolution::R8).unwrap(),
-        volume: volume.add_channel(&ChannelSpec::new("space", 0.5_f32), VoxelShape::CELLS).unwrap(),
-    };
-    cut(&domain, &volume, &ball, fractions).unwrap();
+    let (volume, fractions) = cells(&domain, &ball).unwrap();
     for (bucket, open) in buckets.into_iter().zip([0.0, 1.0]) {
         let slot = volume.topology().slot(bucket).unwrap();
         for handle in fractions.area.faces.into_iter().chain([fractions.volume]) {
@@ -309,4 +300,22 @@ fn channels_of_another_resolution_are_refused() {
         let refused = cut(&domain, &volume, &ball, fractions).unwrap_err();
         assert!(refused.to_string().contains('8'), "{refused}");
     }
+}
+
+#[test]
+fn bits_do_not_depend_on_threads() {
+    let mesh = MeshSolid::new(gallery::bunny(3), Inside::Thickness(1e-3)).unwrap();
+    let [one, two, seven] = [1, 2, 7].map(|threads| {
+        on_threads(threads, || {
+            let (_, volume, fractions) = cut_by(&mesh, 0.05, 0.8);
+            let all = fractions.area.faces.into_iter().chain([fractions.volume]);
+            let bits = |handle| {
+                let column = volume.column(handle).unwrap();
+                let slots = 0..volume.topology().local() as u32;
+                slots.flat_map(|slot| column.chunk(slot).to_vec()).map(f32::to_bits).collect()
+            };
+            all.map(bits).collect::<Vec<Vec<u32>>>()
+        })
+    });
+    assert!(one == two && one == seven);
 }

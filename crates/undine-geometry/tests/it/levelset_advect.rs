@@ -2,13 +2,13 @@
 
 use crate::levelset_bits::{bits, on_threads};
 use crate::solids::{Ball, domain};
-use std::f64::consts::{PI, TAU};
+use std::f64::consts::PI;
 use undine_core::glam::{DVec3, IVec3, Vec3};
 use undine_core::mesh::Bounds;
 use undine_core::volume::{Resolution, VoxelShape};
 use undine_core::{Accessor, ChannelSpec};
 use undine_geometry::levelset::{Advection, Carrier, Extent, LevelSet};
-use undine_geometry::{Nearest, Solid};
+use undine_geometry::{Nearest, Solid, gallery};
 
 fn ball_set(ball: &Ball, voxel: f64) -> LevelSet {
     LevelSet::of_solid("ball", &domain(voxel), ball, Extent::NARROW).unwrap()
@@ -128,23 +128,11 @@ fn a_slotted_cylinder_turns_once_and_keeps_its_slot() {
     assert!(sampler.at(DVec3::new(50.0, 87.0, 0.0)) < -1.0);
 }
 
-/// LeVeque's deformation of the unit cube (1996), back to its start after 3 s.
-fn deformation(at: DVec3, time: f64) -> DVec3 {
-    let one = (PI * at).to_array().map(f64::sin);
-    let two = (TAU * at).to_array().map(f64::sin);
-    let flow = DVec3::new(
-        2.0 * one[0] * one[0] * two[1] * two[2],
-        -two[0] * one[1] * one[1] * two[2],
-        -two[0] * two[1] * one[2] * one[2],
-    );
-    flow * (PI * time / 3.0).cos()
-}
-
 #[test]
 fn what_is_deformed_and_back_reports_what_it_lost_and_can_regain_it() {
     let ball = Ball { centre: DVec3::splat(0.35), radius: 0.15 };
     let mut set = ball_set(&ball, 1.0 / 48.0);
-    let field = Carrier::Field(&deformation);
+    let field = Carrier::Field(&gallery::deformation);
     let kept = Advection { keep_volume: true, ..Advection::default() };
     let report = set.advect(field, 0.0, 0.6, &kept).unwrap();
     assert!(report.drift().abs() < 0.1 && report.drift() != 0.0, "{report:?}");

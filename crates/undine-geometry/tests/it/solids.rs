@@ -2,12 +2,28 @@
 
 use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
-use undine_core::{Frame, GridDomain};
+use undine_core::volume::{Resolution, VoxelShape};
+use undine_core::{ChannelSpec, DiscreteVolume, Frame, GridDomain};
+use undine_geometry::fractions::{Fractions, cut};
 use undine_geometry::{Nearest, Solid};
 
 /// A Domain with voxels of this size [m].
 pub fn domain(voxel: f64) -> GridDomain {
     GridDomain::new("space", Frame::new(DVec3::ZERO, voxel).unwrap())
+}
+
+/// What a solid leaves open of the cells of a Domain.
+pub fn cells(
+    domain: &GridDomain,
+    solid: &dyn Solid,
+) -> undine_geometry::Result<(DiscreteVolume, Fractions)> {
+    let mut volume = DiscreteVolume::new("cells", domain);
+    let fractions = Fractions {
+        area: volume.add_mac("open", "", Resolution::R8)?,
+        volume: volume.add_channel(&ChannelSpec::new("space", 0.5_f32), VoxelShape::CELLS)?,
+    };
+    cut(domain, &volume, solid, fractions)?;
+    Ok((volume, fractions))
 }
 
 /// A ball.
@@ -110,24 +126,6 @@ impl Solid for Ring {
         let outer = self.major + self.minor;
         let half = DVec3::new(outer, outer, self.minor);
         Some(Bounds { min: self.centre - half, max: self.centre + half })
-    }
-}
-
-/// Several solids as one.
-#[derive(Debug)]
-pub struct Several<S>(pub Vec<S>);
-
-impl<S: Solid> Solid for Several<S> {
-    fn distance(&self, at: DVec3) -> f64 {
-        self.0.iter().map(|solid| solid.distance(at)).fold(f64::INFINITY, f64::min)
-    }
-
-    fn nearest(&self, at: DVec3) -> Nearest {
-        downhill(self, at)
-    }
-
-    fn bounds(&self) -> Option<Bounds> {
-        self.0.iter().filter_map(Solid::bounds).reduce(Bounds::union)
     }
 }
 

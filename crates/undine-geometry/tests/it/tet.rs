@@ -6,7 +6,7 @@ use undine_core::glam::{DMat3, DVec3};
 use undine_core::mesh::{Body, Bounds, Tetrahedra};
 use undine_geometry::tet::quality::dihedral_angles;
 use undine_geometry::tet::stuffing::{MAX_DIHEDRAL, MIN_DIHEDRAL};
-use undine_geometry::tet::{Beyond, Embedding, Quality, Stuffed, Stuffing};
+use undine_geometry::tet::{Embedding, Outside, Quality, Stuffed, Stuffing};
 use undine_geometry::triangle::closest_point;
 use undine_geometry::{MeshSolid, Nearest, Pose, Shape, Solid, gallery, random};
 
@@ -148,7 +148,7 @@ fn closed_meshes_are_filled_and_ride_on_what_fills_them() {
     assert_eq!(filled.body.boundary().unwrap().surface.euler_characteristic(), 2);
 
     // What the chords cut off lies beyond the tetrahedra, but less than a cube away.
-    let embedding = Embedding::of_surface(&filled.body, &boundary, Beyond::Extrapolate).unwrap();
+    let embedding = Embedding::of_surface(&filled.body, &boundary, Outside::Extrapolate).unwrap();
     let turn = DMat3::from_rotation_y(0.4);
     let turned = embedding.deform(&mapped(&filled.body, |at| turn * at)).unwrap();
     for (&at, &turned) in mesh.positions().iter().zip(&turned) {
@@ -197,7 +197,7 @@ fn the_number_of_threads_does_not_change_a_bit() {
             ];
             bodies.map(|body| {
                 let positions = body.positions().unwrap().to_vec();
-                let embedding = Embedding::new(&body, &points, Beyond::Extrapolate).unwrap();
+                let embedding = Embedding::new(&body, &points, Outside::Extrapolate).unwrap();
                 (positions, body.connectivity().cells().to_vec(), embedding)
             })
         })
@@ -271,7 +271,7 @@ fn a_lattice_around_a_solid_holds_all_of_it_and_little_more() {
             .map(|n| bounds.centre() + anywhere(5, n) * bounds.size())
             .filter(|&at| solid.distance(at) <= 0.0)
             .collect();
-        let embedding = Embedding::new(&body, &points, Beyond::Extrapolate).unwrap();
+        let embedding = Embedding::new(&body, &points, Outside::Extrapolate).unwrap();
         assert!(points.len() > 500 && embedding.beyond().len() == 0, "{solid:?}");
 
         // All are whole tetrahedra of the lattice, and each has something near the solid.
@@ -308,7 +308,7 @@ fn mapped(body: &Body, map: impl Fn(DVec3) -> DVec3) -> Vec<DVec3> {
 #[test]
 fn embedded_points_follow_affine_maps_exactly_also_beyond_the_body() {
     let (body, points) = embedded();
-    let embedding = Embedding::new(&body, &points, Beyond::Extrapolate).unwrap();
+    let embedding = Embedding::new(&body, &points, Outside::Extrapolate).unwrap();
     assert!(embedding.beyond().len() > 100 && embedding.beyond().len() < 2900);
     let matrix = DMat3::from_cols_array(&[1.3, 0.2, -0.4, 0.5, 0.7, 0.1, -0.2, 0.3, 1.9]);
     let map = |at: DVec3| matrix * at + DVec3::new(3.0, -2.0, 1.0);
@@ -325,7 +325,7 @@ fn embedded_points_follow_affine_maps_exactly_also_beyond_the_body() {
 fn a_rotation_of_the_body_is_the_deformation_gradient_of_its_points() {
     let (body, points) = embedded();
     let rotation = DMat3::from_axis_angle(DVec3::new(1.0, 2.0, -2.0) / 3.0, 1.1);
-    for beyond in [Beyond::Extrapolate, Beyond::Carry] {
+    for beyond in [Outside::Extrapolate, Outside::Carry] {
         let embedding = Embedding::new(&body, &points, beyond).unwrap();
         let turned = mapped(&body, |at| rotation * at);
         for (point, gradient) in
@@ -347,7 +347,7 @@ fn a_rotation_of_the_body_is_the_deformation_gradient_of_its_points() {
 #[test]
 fn points_are_in_the_tetrahedra_that_a_search_through_all_finds() {
     let (body, points) = embedded();
-    let embedding = Embedding::new(&body, &points, Beyond::Carry).unwrap();
+    let embedding = Embedding::new(&body, &points, Outside::Carry).unwrap();
     let beyond: Vec<u32> = embedding.beyond().collect();
     let positions = body.positions().unwrap();
     let carried = embedding.deform(&positions).unwrap();
@@ -387,7 +387,7 @@ fn points_are_in_the_tetrahedra_that_a_search_through_all_finds() {
 fn the_vertices_of_a_surface_ride_on_the_lattice_around_it() {
     let surface = gallery::torus(0.5, 0.2, 60, 30).into_surface("ring").unwrap();
     let lattice = Stuffing::new(0.15).unwrap().cover("lattice", &ring(0.5, 0.2)).unwrap();
-    let embedding = Embedding::of_surface(&lattice, &surface, Beyond::default()).unwrap();
+    let embedding = Embedding::of_surface(&lattice, &surface, Outside::default()).unwrap();
     assert_eq!((embedding.len(), embedding.beyond().len()), (surface.vertex_count(), 0));
     // A bend is followed to second order in the size of the tetrahedra.
     let bend = |at: DVec3| at + DVec3::Z * 0.5 * at.x * at.x;
@@ -401,14 +401,14 @@ fn the_vertices_of_a_surface_ride_on_the_lattice_around_it() {
 fn what_cannot_be_embedded_is_refused_and_what_is_strange_is_not() {
     let (body, _) = embedded();
     let bad = [DVec3::ZERO, DVec3::new(0.0, f64::NAN, 0.0)];
-    let refused = Embedding::new(&body, &bad, Beyond::Carry).unwrap_err().to_string();
+    let refused = Embedding::new(&body, &bad, Outside::Carry).unwrap_err().to_string();
     assert!(refused.contains("vertex 1"), "{refused}");
     let empty = Body::new("none", vec![], Tetrahedra::new(vec![])).unwrap();
-    assert!(Embedding::new(&empty, &[], Beyond::Carry).is_err());
+    assert!(Embedding::new(&empty, &[], Outside::Carry).is_err());
     let flat = vec![DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::X + DVec3::Y];
     let flat = Body::new("flat", flat, Tetrahedra::new(vec![[0, 1, 2, 3], [0, 0, 1, 2]])).unwrap();
-    assert!(Embedding::new(&flat, &[DVec3::ZERO], Beyond::Carry).is_err());
-    let embedding = Embedding::new(&body, &[], Beyond::Carry).unwrap();
+    assert!(Embedding::new(&flat, &[DVec3::ZERO], Outside::Carry).is_err());
+    let embedding = Embedding::new(&body, &[], Outside::Carry).unwrap();
     assert!(embedding.is_empty() && embedding.deform(&[DVec3::ZERO]).is_err());
 
     // Very far points, and tetrahedra of very different sizes and turned over.
@@ -429,12 +429,12 @@ fn what_cannot_be_embedded_is_refused_and_what_is_strange_is_not() {
         let all = [corners, far, near].concat();
         let cells = vec![[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]];
         let body = Body::new("apart", all, Tetrahedra::new(cells)).unwrap();
-        let embedding = Embedding::new(&body, &[DVec3::splat(0.1)], Beyond::Extrapolate).unwrap();
+        let embedding = Embedding::new(&body, &[DVec3::splat(0.1)], Outside::Extrapolate).unwrap();
         assert_eq!((embedding.cells(), embedding.beyond().len()), (&[0][..], 0));
     }
     let mixed = Body::new("mixed", corners, Tetrahedra::new(cells)).unwrap();
     let points = [DVec3::splat(1e15), DVec3::ZERO, DVec3::splat(-1e4)];
-    for beyond in [Beyond::Carry, Beyond::Extrapolate] {
+    for beyond in [Outside::Carry, Outside::Extrapolate] {
         let embedding = Embedding::new(&mixed, &points, beyond).unwrap();
         for (at, moved) in points.iter().zip(embedding.deform(&mixed.positions().unwrap()).unwrap())
         {

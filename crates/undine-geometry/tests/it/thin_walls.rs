@@ -1,10 +1,9 @@
 //! Walls thinner than a voxel hold what is inside of them: also along creases, of shapes, sheets and colliders.
 
-use crate::solids::domain;
+use crate::solids::{cells, domain};
+use undine_core::Bucket;
 use undine_core::glam::{DQuat, DVec3, IVec3};
-use undine_core::volume::{Resolution, VoxelShape};
-use undine_core::{Bucket, ChannelSpec, DiscreteVolume};
-use undine_geometry::fractions::{Fractions, cut};
+use undine_core::volume::Resolution;
 use undine_geometry::{
     Collider, Inside, MeshSolid, Motion, Pose, Several, Shape, Solid, Triangles, gallery,
 };
@@ -16,12 +15,7 @@ fn flood(solid: &dyn Solid) -> usize {
     let mut domain = domain(VOXEL);
     let buckets = domain.buckets_in_box(DVec3::splat(-2.0), DVec3::splat(2.0), 0).unwrap();
     domain.set_buckets(&buckets).unwrap();
-    let mut volume = DiscreteVolume::new("cells", &domain);
-    let fractions = Fractions {
-        area: volume.add_mac("open", "", Resolution::R8).unwrap(),
-        volume: volume.add_channel(&ChannelSpec::new("space", 1.0_f32), VoxelShape::CELLS).unwrap(),
-    };
-    cut(&domain, &volume, solid, fractions).unwrap();
+    let (volume, fractions) = cells(&domain, solid).unwrap();
     let columns = fractions.area.faces.map(|face| volume.column(face).unwrap());
     let half = 20;
     let inside = |cell: IVec3| cell.abs().max_element() < half;
@@ -93,10 +87,9 @@ fn six_plates_hold_water_together_and_five_do_not() {
         Shape::cuboid(half).unwrap().moved(&Pose::at(at)).unwrap()
     };
     let plates: Vec<Shape> = (0..6).map(|n| plate(n / 2, [-1.0, 1.0][n % 2])).collect();
-    let all: Vec<&dyn Solid> = plates.iter().map(|plate| plate as &dyn Solid).collect();
-    let held = flood(&Several(&all));
+    let held = flood(&Several(plates.iter().collect()));
     assert!(is_held(held), "{held}");
-    assert_eq!(flood(&Several(&all[..5])), 39 * 39 * 39);
+    assert_eq!(flood(&Several(plates[..5].to_vec())), 39 * 39 * 39);
 }
 
 #[test]

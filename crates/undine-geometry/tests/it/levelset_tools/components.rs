@@ -1,10 +1,10 @@
 //! Components: counted, measured and taken apart, also where their inside passes through Buckets without voxels.
 
 use super::measure::{band, bits, check_beyond, even_slopes, largest_error, volume, voxels};
-use crate::solids::{Ball, Brick, Ring, Several};
+use crate::solids::{Ball, Brick, Ring};
 use undine_core::glam::{DVec3, IVec3};
-use undine_geometry::Solid;
 use undine_geometry::levelset::{LevelSet, OUTSIDE};
+use undine_geometry::{Several, Solid};
 
 const VOXEL: f64 = 0.05;
 

@@ -1,8 +1,9 @@
 //! Morphology: true offsets, also beyond the band; thin parts go, gaps close.
 
 use super::measure::{band, check_beyond, even_slopes, largest_error, volume};
-use crate::solids::{Ball, Brick, Ring, Several};
+use crate::solids::{Ball, Brick, Ring};
 use undine_core::glam::DVec3;
+use undine_geometry::Several;
 use undine_geometry::Solid;
 
 const VOXEL: f64 = 0.05;

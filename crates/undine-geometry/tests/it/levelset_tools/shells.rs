@@ -200,7 +200,8 @@ fn a_wide_band_is_as_wide_after_its_surface_has_moved() {
 
 #[test]
 fn surfaces_on_the_faces_of_buckets_and_one_bucket_apart_are_told_apart() {
-    use crate::solids::{Brick, Several};
+    use crate::solids::Brick;
+    use undine_geometry::Several;
     // Faces exactly between Buckets; a gap of one Bucket between the two, and an inside of three.
     let size = 8.0 * VOXEL;
     let brick = |x: f64| Brick {

@@ -2,14 +2,12 @@
 
 use super::passes;
 use super::voxelize::shared;
-use crate::solids::domain;
+use crate::solids::{cells, domain};
 use std::error::Error;
 use std::sync::Arc;
 use undine_core::glam::{DQuat, DVec3};
 use undine_core::process::Processes;
-use undine_core::volume::{Resolution, VoxelShape};
-use undine_core::{ChannelSpec, DiscreteVolume, GridDomain};
-use undine_geometry::fractions::{Fractions, cut};
+use undine_geometry::fractions::Fractions;
 use undine_geometry::levelset::{Extent, LevelSet};
 use undine_geometry::{Collider, Inside, MeshSolid, Motion, Pose, Solid, gallery, random};
 
@@ -61,18 +59,4 @@ pub fn collider(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
         assert_eq!(found?, wanted?);
     }
     Ok(())
-}
-
-/// What a solid leaves open of all cells of a Domain.
-fn cells(
-    domain: &GridDomain,
-    solid: &dyn Solid,
-) -> Result<(DiscreteVolume, Fractions), Box<dyn Error>> {
-    let mut volume = DiscreteVolume::new("cells", domain);
-    let fractions = Fractions {
-        area: volume.add_mac("open", "", Resolution::R8)?,
-        volume: volume.add_channel(&ChannelSpec::new("space", 1.0_f32), VoxelShape::CELLS)?,
-    };
-    cut(domain, &volume, solid, fractions)?;
-    Ok((volume, fractions))
 }

@@ -8,7 +8,7 @@ use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
 use undine_core::{Accessor, Frame, GridDomain};
 use undine_geometry::levelset::{Advection, Carrier, Extent, LevelSet};
-use undine_geometry::{Nearest, Result, Solid};
+use undine_geometry::{Nearest, Pose, Result, Shape, Solid, gallery};
 
 /// The disc, as a slice of an extruded one.
 pub const ZALESAK: Case = Case {
@@ -94,7 +94,7 @@ fn turn(body: &Slotted, exact: f64) -> Result<Verdict> {
     set.rebuild()?;
     let start = LevelSet::of_solid("disc at the start", &domain, body, Extent::NARROW)?;
     let velocity = |at: DVec3, _: f64| DVec3::new(50.0 - at.y, at.x - 50.0, 0.0) * PI / 314.0;
-    let field = Carrier::Field(&velocity);
+    let field = Carrier::Field(&gallery::deformation);
     let report = set.advect(field, 0.0, 628.0, &Advection::default())?;
     Ok(Verdict::new()
         .near("volume at the start, of the exact one", report.before.volume / exact, 1.0, 0.01)
@@ -117,33 +117,11 @@ fn deformation() -> Verdict {
 }
 
 fn deform() -> Result<Verdict> {
-    #[derive(Debug)]
-    struct Ball;
-    impl Solid for Ball {
-        fn distance(&self, at: DVec3) -> f64 {
-            at.distance(DVec3::splat(0.35)) - 0.15
-        }
-        fn nearest(&self, at: DVec3) -> Nearest {
-            Nearest { point: at, normal: DVec3::Z, distance: self.distance(at) }
-        }
-        fn bounds(&self) -> Option<Bounds> {
-            Some(Bounds { min: DVec3::splat(0.2), max: DVec3::splat(0.5) })
-        }
-    }
-    let velocity = |at: DVec3, time: f64| {
-        let one = (PI * at).to_array().map(f64::sin);
-        let two = (TAU * at).to_array().map(f64::sin);
-        let flow = DVec3::new(
-            2.0 * one[0] * one[0] * two[1] * two[2],
-            -two[0] * one[1] * one[1] * two[2],
-            -two[0] * two[1] * one[2] * one[2],
-        );
-        flow * (PI * time / 3.0).cos()
-    };
+    let ball = Shape::sphere(0.15)?.moved(&Pose::at(DVec3::splat(0.35)))?;
     let domain = GridDomain::new("box", Frame::new(DVec3::ZERO, 0.01)?);
-    let mut set = LevelSet::of_solid("ball", &domain, &Ball, Extent::NARROW)?;
-    let start = LevelSet::of_solid("ball at the start", &domain, &Ball, Extent::NARROW)?;
-    let field = Carrier::Field(&velocity);
+    let mut set = LevelSet::of_solid("ball", &domain, &ball, Extent::NARROW)?;
+    let start = LevelSet::of_solid("ball at the start", &domain, &ball, Extent::NARROW)?;
+    let field = Carrier::Field(&gallery::deformation);
     let how = Advection::default();
     let there = set.advect(field, 0.0, 1.5, &how)?;
     let back = set.advect(field, 1.5, 3.0, &how)?;
@@ -151,7 +129,7 @@ fn deform() -> Result<Verdict> {
     let elsewhere = differing(&start, &set)? / there.before.volume;
 
     // The same with the volume kept, which is no physics and off by default.
-    let mut kept = LevelSet::of_solid("ball", &domain, &Ball, Extent::NARROW)?;
+    let mut kept = LevelSet::of_solid("ball", &domain, &ball, Extent::NARROW)?;
     let keep = Advection { keep_volume: true, ..how };
     let mut moved = 0.0;
     for n in 0..12 {
