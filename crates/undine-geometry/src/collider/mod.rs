@@ -55,7 +55,8 @@ pub struct Collider {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Impact {
     /// When, as a part of the step from 0 to 1; never too late, and early by a hundredth of the radius at most. (Against
-    /// solids and level sets, of a radius of a thousandth of the way at least.)
+    /// solids and level sets, of a radius of a thousandth of the way at least.) Turns are followed on straight ways of
+    /// 0.1 rad each, off by a thousandth of the distance from the axis and a fortieth of what is gone meanwhile, at most.
     pub time: f64,
     /// Where the centre of the sphere is then [m].
     pub position: DVec3,

@@ -368,3 +368,41 @@ fn a_level_set_that_moves_by_its_channel_overtakes_nobody() {
     let swept = sweep(&step, at, at, 0.05).unwrap();
     assert!((swept.position - 1.55 * DVec3::X).length() < 0.01, "{swept:?}");
 }
+
+#[test]
+fn what_first_touches_a_spinning_mesh_is_what_fine_steps_of_time_find() {
+    // A sheet with no inside, which turns by a third of a circle about a slanted axis while things fly through it.
+    let spin = Twist { linear: DVec3::new(0.5, 0.0, -1.0), angular: DVec3::new(3.0, 1.0, 7.0) };
+    let motion = Motion::steady(Pose::IDENTITY, spin).unwrap();
+    let knot = MeshSolid::new(gallery::knot(0.07, 60, 8), Inside::Thickness(1e-4)).unwrap();
+    let collider = Collider::mesh(knot.clone()).with_motion(motion.clone());
+    let (duration, radius, fine) = (0.25, 0.03, 1000);
+    // Straight ways of 0.1 rad: (0.1² · 0.6 m + 2 · 0.1 · 0.1 m) / 8, since a twentieth of the way is gone on each.
+    let off = 3.3e-3;
+    let during = collider.during(0.0, duration).unwrap();
+    let (mut touched, mut passed) = (0, 0);
+    for n in 0..150 {
+        let (from, to) = (point(1, n, 0.6), point(2, n, 0.6));
+        let distance =
+            |part: f64| knot.distance(motion.pose(part * duration).to_local(from.lerp(to, part)));
+        if distance(0.0) < 2.0 * radius {
+            continue;
+        }
+        let first = during.first_impact(0.0, from, to, radius).unwrap();
+        let parts = (0..=fine).map(|n| f64::from(n) / f64::from(fine));
+        let near = parts.clone().find(|&part| distance(part) < radius - off);
+        match (first, near) {
+            (Some(impact), near) => {
+                touched += 1;
+                assert!(
+                    (distance(impact.time) - radius).abs() < off + 0.02 * radius,
+                    "{n}: {impact:?}"
+                );
+                assert!(near.is_none_or(|part| part > impact.time), "{n}: {impact:?} {near:?}");
+            }
+            (None, Some(part)) => panic!("way {n} touches at {part} and nothing was found"),
+            (None, None) => passed += 1,
+        }
+    }
+    assert!(touched > 20 && passed > 20, "{touched} {passed}");
+}
