@@ -3,7 +3,7 @@
 
 use crate::page::Case;
 use crate::verdict::Verdict;
-use std::f64::consts::{PI, TAU};
+use std::f64::consts::PI;
 use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
 use undine_core::{Accessor, Frame, GridDomain};
@@ -94,7 +94,7 @@ fn turn(body: &Slotted, exact: f64) -> Result<Verdict> {
     set.rebuild()?;
     let start = LevelSet::of_solid("disc at the start", &domain, body, Extent::NARROW)?;
     let velocity = |at: DVec3, _: f64| DVec3::new(50.0 - at.y, at.x - 50.0, 0.0) * PI / 314.0;
-    let field = Carrier::Field(&gallery::deformation);
+    let field = Carrier::Field(&velocity);
     let report = set.advect(field, 0.0, 628.0, &Advection::default())?;
     Ok(Verdict::new()
         .near("volume at the start, of the exact one", report.before.volume / exact, 1.0, 0.01)
