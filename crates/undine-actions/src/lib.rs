@@ -1,0 +1,1 @@
+//! What spans phenomena, written on what Objects offer, never on a kind of Object.

@@ -1,0 +1,1 @@
+//! Meshes, points and volumes to and from files.

@@ -1,0 +1,1 @@
+//! Particles that fly through the air.

@@ -1,0 +1,281 @@
+//! What a parameter holds once it is read: numbers in SI, words, and numbers that change over time.
+
+use std::fmt::{self, Display};
+
+/// One value, in SI.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// A number.
+    Number(f64),
+    /// Three components.
+    Vector([f64; 3]),
+    /// A whole number.
+    Integer(i64),
+    /// Yes or no.
+    Flag(bool),
+    /// A text, a name, a file or one of several choices.
+    Text(String),
+}
+
+impl Value {
+    /// The numbers of it, if it is made of numbers that can be interpolated.
+    pub fn numbers(&self) -> Option<&[f64]> {
+        match self {
+            Self::Number(number) => Some(std::slice::from_ref(number)),
+            Self::Vector(vector) => Some(vector),
+            _ => None,
+        }
+    }
+}
+
+impl Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Vector([x, y, z]) => write!(f, "{x} {y} {z}"),
+            Self::Integer(whole) => write!(f, "{whole}"),
+            Self::Flag(flag) => write!(f, "#{flag}"),
+            Self::Text(text) => write!(f, "{text:?}"),
+        }
+    }
+}
+
+/// How a keyed value goes from one key to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Interpolation {
+    /// Stays until the next key.
+    Hold,
+    /// In a straight line.
+    #[default]
+    Linear,
+    /// Smoothly through all keys, without passing beyond them (monotone cubic, Fritsch & Carlson 1980).
+    Cubic,
+}
+
+impl Interpolation {
+    /// Every way, with the word that scenes use.
+    pub const WORDS: &[(&str, Self)] =
+        &[("hold", Self::Hold), ("linear", Self::Linear), ("cubic", Self::Cubic)];
+}
+
+/// A value at a time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Key {
+    /// When [s].
+    pub time: f64,
+    /// What, in SI.
+    pub value: Value,
+}
+
+/// Keys in the order of time, at least one, all of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Keys {
+    keys: Vec<Key>,
+    interpolation: Interpolation,
+}
+
+/// Why keys are none.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum KeysError {
+    /// There is no key.
+    #[error("a keyed value needs at least one key")]
+    Empty,
+    /// A time that is not after the one before.
+    #[error(
+        "the key at {time} s is not later than the one before it; put keys in the order of time, each time once"
+    )]
+    NotInOrder {
+        /// The time found [s].
+        time: f64,
+    },
+    /// Values of different kinds, or of a kind between which there is nothing.
+    #[error("`{value}` cannot be blended with the other keys; use interpolation=\"hold\"")]
+    NotBlendable {
+        /// The value found.
+        value: Value,
+    },
+}
+
+impl Keys {
+    /// Checks and keeps keys.
+    pub fn new(keys: Vec<Key>, interpolation: Interpolation) -> Result<Self, KeysError> {
+        let first = keys.first().ok_or(KeysError::Empty)?;
+        let kind = std::mem::discriminant(&first.value);
+        let blends = interpolation != Interpolation::Hold;
+        for (n, key) in keys.iter().enumerate() {
+            if !key.time.is_finite() || (n > 0 && key.time <= keys[n - 1].time) {
+                return Err(KeysError::NotInOrder { time: key.time });
+            }
+            let other_kind = std::mem::discriminant(&key.value) != kind;
+            if other_kind || (blends && key.value.numbers().is_none()) {
+                return Err(KeysError::NotBlendable { value: key.value.clone() });
+            }
+        }
+        Ok(Self { keys, interpolation })
+    }
+
+    /// The keys, in the order of time.
+    pub fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
+    /// The way between keys.
+    pub fn interpolation(&self) -> Interpolation {
+        self.interpolation
+    }
+
+    /// The value at a time [s]; before the first key the first value, after the last key the last.
+    pub fn at(&self, time: f64) -> Value {
+        let after = self.keys.partition_point(|key| key.time <= time);
+        if after == 0 || after == self.keys.len() || self.interpolation == Interpolation::Hold {
+            return self.keys[after.saturating_sub(1)].value.clone();
+        }
+        let (from, to) = (&self.keys[after - 1], &self.keys[after]);
+        let part = (time - from.time) / (to.time - from.time);
+        let component = |n: usize| match self.interpolation {
+            Interpolation::Cubic => self.cubic(after - 1, n, part),
+            _ => {
+                let (a, b) = (number(from, n), number(to, n));
+                a + (b - a) * part
+            }
+        };
+        match &from.value {
+            Value::Vector(_) => Value::Vector(std::array::from_fn(component)),
+            _ => Value::Number(component(0)),
+        }
+    }
+
+    /// The cubic Hermite curve between keys `k` and `k + 1` of component `n`.
+    fn cubic(&self, k: usize, n: usize, part: f64) -> f64 {
+        let width = self.keys[k + 1].time - self.keys[k].time;
+        let (a, b) = (number(&self.keys[k], n), number(&self.keys[k + 1], n));
+        let (slope_a, slope_b) = (self.slope(k, n) * width, self.slope(k + 1, n) * width);
+        let (t, t2, t3) = (part, part * part, part * part * part);
+        a * (2.0 * t3 - 3.0 * t2 + 1.0)
+            + slope_a * (t3 - 2.0 * t2 + t)
+            + b * (3.0 * t2 - 2.0 * t3)
+            + slope_b * (t3 - t2)
+    }
+
+    /// The slope at a key that keeps the curve monotone between keys: flat at extremes and ends of the keys, and otherwise the
+    /// weighted harmonic mean of the two secants.
+    fn slope(&self, k: usize, n: usize) -> f64 {
+        if k == 0 || k + 1 == self.keys.len() {
+            return 0.0;
+        }
+        let secant = |k: usize| {
+            let width = self.keys[k + 1].time - self.keys[k].time;
+            ((number(&self.keys[k + 1], n) - number(&self.keys[k], n)) / width, width)
+        };
+        let ((before, wide_before), (after, wide_after)) = (secant(k - 1), secant(k));
+        if before * after <= 0.0 {
+            return 0.0;
+        }
+        let (w1, w2) = (2.0 * wide_after + wide_before, wide_after + 2.0 * wide_before);
+        (w1 + w2) / (w1 / before + w2 / after)
+    }
+}
+
+fn number(key: &Key, n: usize) -> f64 {
+    key.value.numbers().map_or(0.0, |numbers| numbers[n])
+}
+
+/// What a parameter is set to: one value, or one that changes over time.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Setting {
+    /// The same at all times.
+    Constant(Value),
+    /// By keys.
+    Keyed(Keys),
+}
+
+impl Setting {
+    /// The value at a time [s].
+    pub fn at(&self, time: f64) -> Value {
+        match self {
+            Self::Constant(value) => value.clone(),
+            Self::Keyed(keys) => keys.at(time),
+        }
+    }
+
+    /// Whether it changes over time.
+    pub fn is_keyed(&self) -> bool {
+        matches!(self, Self::Keyed(_))
+    }
+
+    /// Every value it is given, in the order of time.
+    pub fn values(&self) -> Vec<&Value> {
+        match self {
+            Self::Constant(value) => vec![value],
+            Self::Keyed(keys) => keys.keys.iter().map(|key| &key.value).collect(),
+        }
+    }
+}
+
+impl From<Value> for Setting {
+    fn from(value: Value) -> Self {
+        Self::Constant(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(values: &[(f64, f64)], interpolation: Interpolation) -> Keys {
+        let keys = values.iter().map(|&(time, value)| Key { time, value: Value::Number(value) });
+        Keys::new(keys.collect(), interpolation).unwrap()
+    }
+
+    fn at(keys: &Keys, time: f64) -> f64 {
+        keys.at(time).numbers().unwrap()[0]
+    }
+
+    #[test]
+    fn keys_are_met_and_kept_beyond_the_ends() {
+        for (_, interpolation) in Interpolation::WORDS {
+            let keys = keys(&[(0.0, 1.0), (1.0, 3.0), (4.0, 2.0)], *interpolation);
+            for (time, value) in [(-1.0, 1.0), (0.0, 1.0), (1.0, 3.0), (4.0, 2.0), (9.0, 2.0)] {
+                assert_eq!(at(&keys, time), value, "{interpolation:?} at {time}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_way_between_keys_is_its_own() {
+        let points = [(0.0, 0.0), (2.0, 4.0)];
+        assert_eq!(at(&keys(&points, Interpolation::Hold), 1.9), 0.0);
+        assert_eq!(at(&keys(&points, Interpolation::Linear), 0.5), 1.0);
+        // Flat at both ends: the smoothstep.
+        assert_eq!(at(&keys(&points, Interpolation::Cubic), 0.5), 4.0 * (3.0 / 16.0 - 2.0 / 64.0));
+    }
+
+    #[test]
+    fn cubic_keys_never_pass_beyond_their_values() {
+        let keys = keys(
+            &[(0.0, 0.0), (0.1, 1.0), (3.0, 1.1), (3.2, 9.0), (4.0, 9.0)],
+            Interpolation::Cubic,
+        );
+        let mut last = 0.0;
+        for step in 0..=4000 {
+            let value = at(&keys, f64::from(step) * 1e-3);
+            assert!(value >= last - 1e-12 && value <= 9.0 + 1e-12, "{value} after {last}");
+            last = value;
+        }
+    }
+
+    #[test]
+    fn keys_that_are_none_are_refused() {
+        let key = |time, value| Key { time, value };
+        let refused = |keys, way| Keys::new(keys, way).unwrap_err();
+        assert_eq!(refused(vec![], Interpolation::Hold), KeysError::Empty);
+        let twice = vec![key(1.0, Value::Number(0.0)), key(1.0, Value::Number(1.0))];
+        assert_eq!(refused(twice, Interpolation::Linear), KeysError::NotInOrder { time: 1.0 });
+        let flags = vec![key(0.0, Value::Flag(true)), key(1.0, Value::Flag(false))];
+        assert!(matches!(
+            refused(flags.clone(), Interpolation::Linear),
+            KeysError::NotBlendable { .. }
+        ));
+        assert!(Keys::new(flags, Interpolation::Hold).is_ok());
+    }
+}

@@ -1,0 +1,1 @@
+//! Undine as a library: every Behavior, and running, resuming and caching a setup.
