@@ -1,0 +1,351 @@
+//! Forces: Actions on single points, that need no neighbours (Loki, §6.2).
+//!
+//! A Force gives f and, if it is to be implicit, ∂f/∂x and ∂f/∂v; leave the derivatives out and it is explicit. It is written
+//! once, for a point; the framework runs it over particles in spatial order, over those of solids, and over the faces of
+//! fluids, where each node takes u* = u + (1/Δt)(m/Δt² − ∂f/∂x)⁻¹ f.
+
+use crate::behavior::{Behavior, Ingest};
+use crate::error::Result;
+use crate::offers::{FluidField, Material, ObjectId, Spatial, Topological};
+use crate::stage::Stage;
+use crate::task::{Hosted, Moment, Tasks, Worker};
+use crate::values::Values;
+use crate::world::{ChannelKey, StoreId, World};
+use rayon::prelude::*;
+use std::sync::Arc;
+use undine_core::glam::{DMat3, DVec3, Vec3};
+use undine_core::{Accessor, Handle};
+use undine_schema::setup::Scope;
+
+/// A point that a Force acts on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// Where it is at the end of the step, as far as is known [m].
+    pub position: DVec3,
+    /// How fast it is at the end of the step, as far as is known [m/s].
+    pub velocity: DVec3,
+    /// Mass [kg].
+    pub mass: f64,
+    /// Radius of a ball of the same volume [m].
+    pub radius: f64,
+    /// Its stable id.
+    pub id: u64,
+    /// The time at the end of the step [s].
+    pub time: f64,
+}
+
+impl Point {
+    /// The volume of the ball [m³].
+    pub fn volume(&self) -> f64 {
+        4.0 / 3.0 * std::f64::consts::PI * self.radius.powi(3)
+    }
+}
+
+/// What a Force does to a point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Push {
+    /// The force [N].
+    pub force: DVec3,
+    /// ∂f/∂x [N/m]; zero is explicit.
+    pub by_position: DMat3,
+    /// ∂f/∂v [N s/m]; zero is explicit.
+    pub by_velocity: DMat3,
+}
+
+impl Push {
+    /// A force whose derivatives are left out.
+    pub fn explicit(force: DVec3) -> Self {
+        Self { force, by_position: DMat3::ZERO, by_velocity: DMat3::ZERO }
+    }
+
+    /// −∂f/∂x as the step sees it, where a change of velocity is one of position over Δt [N/m].
+    fn stiffness(&self, step: f64) -> DMat3 {
+        -(self.by_position + self.by_velocity * (1.0 / step))
+    }
+}
+
+/// An Action on single points.
+pub trait Force: Send + Sync + Sized + 'static {
+    /// Parameters that may vary from element to element: their values come with each point, in this order.
+    const VARIES: &'static [&'static str] = &[];
+
+    /// Makes it from the values of its parameters.
+    fn create(ingest: &mut Ingest<'_>) -> Result<Self>;
+
+    /// Takes the values of this moment.
+    fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
+        *self = Self::create(ingest)?;
+        Ok(())
+    }
+
+    /// The force on a point, where the parameters of [`Self::VARIES`] have these values.
+    fn evaluate(&self, at: &Point, varying: &[f64]) -> Push;
+
+    /// Whether it acts on fluids, too.
+    fn acts_on_fluids(&self) -> bool {
+        true
+    }
+}
+
+/// How many parameters of a Force may vary.
+const MOST_VARYING: usize = 8;
+
+/// A Force and the Objects in its scope.
+pub(crate) struct Acting<F> {
+    force: F,
+    scope: Arc<Scope>,
+    on: Vec<(ObjectId, Material)>,
+    fluids: Vec<(ObjectId, FluidField)>,
+}
+
+/// "Gravity."
+pub(crate) struct ForceBehavior<F> {
+    action: Option<Hosted<Acting<F>>>,
+}
+
+impl<F: Force> ForceBehavior<F> {
+    pub fn new() -> Self {
+        Self { action: None }
+    }
+}
+
+impl<F: Force> Behavior for ForceBehavior<F> {
+    fn ingest(&mut self, _: &mut Ingest<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn bind(&mut self, ingest: &mut Ingest<'_>, scope: &[ObjectId]) -> Result<()> {
+        let world = &*ingest.world;
+        let offers = |id: &ObjectId| &world.object(*id).offers;
+        let on: Vec<_> = scope.iter().filter_map(|id| Some((*id, offers(id).material?))).collect();
+        let fluids: Vec<_> = scope.iter().filter_map(|id| Some((*id, offers(id).fluid?))).collect();
+        if on.is_empty() && fluids.is_empty() {
+            return Ok(());
+        }
+        let scope = Arc::new(ingest.scope.clone());
+        let force = F::create(ingest)?;
+        let mut action = Hosted::new(Acting { force, scope, on, fluids });
+        action.host(Acting::tasks);
+        self.action = Some(action);
+        Ok(())
+    }
+
+    fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
+        self.action.as_mut().map_or(Ok(()), |action| action.it.force.update(ingest))
+    }
+
+    fn workers(&mut self) -> Vec<&mut dyn Worker> {
+        self.action.iter_mut().map(|action| action as &mut dyn Worker).collect()
+    }
+}
+
+impl<F: Force> Acting<F> {
+    fn tasks(&self, on: &mut Tasks<Self>) {
+        let mut reads: Vec<ChannelKey> = Vec::new();
+        let mut adds: Vec<ChannelKey> = Vec::new();
+        for (_, material) in &self.on {
+            let store = material.store();
+            reads.extend(store.channels(["P", "v", "mass", "pscale", "id"]));
+            let channels = F::VARIES.iter().filter_map(|name| self.channel_of(name));
+            reads.extend(channels.map(|channel| store.channel(channel)));
+            adds.extend(store.channels(["force", "stiffness"]));
+        }
+        if !self.on.is_empty() {
+            let name = self.scope.declaration.name;
+            on.task(Stage::AddForces, name, Self::push_material).reads(reads).accumulates(adds);
+        }
+        if self.force.acts_on_fluids() && !self.fluids.is_empty() {
+            let stores = self.fluids.iter().map(|(_, fluid)| StoreId::from(fluid.volume));
+            let keys = stores.clone().map(|store| store.channel("v"));
+            let reads = stores.map(|store| store.channel("density"));
+            on.task(Stage::AddForces, self.scope.declaration.name, Self::push_fluids)
+                .reads(reads)
+                .accumulates(keys);
+        }
+    }
+
+    fn channel_of(&self, parameter: &str) -> Option<&'static str> {
+        self.scope.declaration.parameter(parameter)?.channel
+    }
+
+    fn push_material(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        for (object, material) in &self.on {
+            match material {
+                Material::Spatial(spatial) => self.push_spatial(world, *object, spatial, now)?,
+                Material::Topological(points) => self.push_points(world, *object, points, now)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The values of varying parameters that hold where no channel says otherwise.
+    fn uniform(&self, world: &World, object: ObjectId, time: f64) -> Result<[f64; MOST_VARYING]> {
+        let attributes = &world.object(object).attributes;
+        let values = Values::new(&self.scope, time).of_object(attributes);
+        let mut uniform = [0.0; MOST_VARYING];
+        for (value, name) in uniform.iter_mut().zip(F::VARIES) {
+            *value = values.number(name)?;
+        }
+        Ok(uniform)
+    }
+
+    /// Over particles in spatial order, Bucket by Bucket.
+    fn push_spatial(
+        &self,
+        world: &World,
+        object: ObjectId,
+        on: &Spatial,
+        now: &Moment,
+    ) -> Result<()> {
+        let particles = &world.particles[on.particles];
+        let domain = &world.domains[world.object(object).domain];
+        let uniform = self.uniform(world, object, now.time + now.step)?;
+        let channels: Vec<Option<Handle<f32>>> =
+            F::VARIES.iter().map(|name| particles.handle(self.channel_of(name)?).ok()).collect();
+        let columns: Vec<_> = channels
+            .into_iter()
+            .map(|handle| handle.map(|handle| particles.column(handle)).transpose())
+            .collect::<Result<_, _>>()?;
+        let kernel = (
+            (particles.own(particles.position()), particles.own(particles.id())),
+            (particles.own(on.velocity), particles.own(on.mass), particles.own(on.radius)),
+            (particles.write(on.force), particles.write(on.stiffness)),
+        );
+        let time = now.time + now.step;
+        Accessor::new("add forces", domain).over(particles.topology()).run(
+            kernel,
+            |here, ((offset, id), (velocity, mass, radius), (force, stiffness))| {
+                let corner = domain.frame().corner(here.bucket);
+                let mut varying = uniform;
+                for n in 0..offset.len() {
+                    let velocity = velocity[n].as_dvec3();
+                    let point = Point {
+                        position: corner + offset[n].as_dvec3() + now.step * velocity,
+                        velocity,
+                        mass: f64::from(mass[n]),
+                        radius: f64::from(radius[n]),
+                        id: id[n],
+                        time,
+                    };
+                    for (value, column) in varying.iter_mut().zip(&columns) {
+                        if let Some(column) = column {
+                            *value = f64::from(column.chunk(here.slot)[n]);
+                        }
+                    }
+                    let push = self.force.evaluate(&point, &varying[..F::VARIES.len()]);
+                    force[n] += push.force.as_vec3();
+                    stiffness[n] += push.stiffness(now.step).as_mat3();
+                }
+            },
+        )?;
+        Ok(())
+    }
+
+    /// Over particles in the order of a mesh.
+    fn push_points(
+        &self,
+        world: &World,
+        object: ObjectId,
+        on: &Topological,
+        now: &Moment,
+    ) -> Result<()> {
+        let points = &world.points[on.points];
+        let uniform = self.uniform(world, object, now.time + now.step)?;
+        let handles =
+            F::VARIES.iter().map(|name| points.handle::<f64>(self.channel_of(name)?).ok());
+        let columns: Vec<_> = handles
+            .map(|handle| handle.map(|handle| points.column(handle)).transpose())
+            .collect::<Result<_, _>>()?;
+        let (position, id) = (points.column(points.position())?, points.column(points.id())?);
+        let (velocity, mass) = (points.column(on.velocity)?, points.column(on.mass)?);
+        let radius = points.column(on.radius)?;
+        let (mut force, mut stiffness) =
+            (points.column_mut(on.force)?, points.column_mut(on.stiffness)?);
+        let sums = force.par_iter_mut().zip(stiffness.par_iter_mut());
+        sums.enumerate().for_each(|(n, (force, stiffness))| {
+            let point = Point {
+                position: position[n],
+                velocity: velocity[n],
+                mass: mass[n],
+                radius: radius[n],
+                id: id[n],
+                time: now.time + now.step,
+            };
+            let mut varying = uniform;
+            for (value, column) in varying.iter_mut().zip(&columns) {
+                if let Some(column) = column {
+                    *value = column[n];
+                }
+            }
+            let push = self.force.evaluate(&point, &varying[..F::VARIES.len()]);
+            *force += push.force;
+            *stiffness += push.stiffness(now.step);
+        });
+        Ok(())
+    }
+
+    /// Over the faces of fluids: u* = u + (1/Δt)(m/Δt² − ∂f/∂x)⁻¹ f, for the component that a face has.
+    fn push_fluids(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        for (object, fluid) in &self.fluids {
+            let entry = world.object(*object);
+            let domain = &world.domains[entry.domain];
+            let volume = &world.volumes[fluid.volume];
+            let uniform = self.uniform(world, *object, now.time + now.step)?;
+            for (axis, face) in fluid.velocity.faces.into_iter().enumerate() {
+                let voxel = domain.frame().voxel_size(0);
+                let middle = DVec3::splat(0.5) - 0.5 * DVec3::AXES[axis];
+                let kernel = (volume.write(face), volume.own(fluid.density));
+                Accessor::new("add forces", domain).over(volume.topology()).run(
+                    kernel,
+                    |here, (velocity, density)| {
+                        let corner = domain.frame().corner(here.bucket);
+                        for n in 0..velocity.len() {
+                            let cell =
+                                DVec3::new((n >> 6) as f64, (n >> 3 & 7) as f64, (n & 7) as f64);
+                            // Only the face's own component is known here; the others act through the derivative alone.
+                            let flow = f64::from(velocity[n]) * DVec3::AXES[axis];
+                            let point = Point {
+                                position: corner + (cell + middle) * voxel,
+                                velocity: flow,
+                                mass: f64::from(density[n]) * voxel.powi(3),
+                                radius: voxel * BALL_OF_A_CUBE,
+                                id: n as u64,
+                                time: now.time + now.step,
+                            };
+                            let push = self.force.evaluate(&point, &uniform[..F::VARIES.len()]);
+                            velocity[n] += kick(&push, point.mass, now.step)[axis] as f32;
+                        }
+                    },
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The radius of a ball with the volume of a unit cube: (3 / 4π)^(1/3).
+const BALL_OF_A_CUBE: f64 = 0.620_350_490_899_400_1;
+
+/// The change of velocity that a force makes of a mass by itself, implicitly: (1/Δt)(m/Δt² − ∂f/∂x)⁻¹ f [m/s].
+pub fn kick(push: &Push, mass: f64, step: f64) -> DVec3 {
+    implicit_kick(push.force, push.stiffness(step), mass, step)
+}
+
+/// The same, from sums of forces [N] and of −∂f/∂x [N/m]. A mass of zero without stiffness stays as it is.
+pub fn implicit_kick(force: DVec3, stiffness: DMat3, mass: f64, step: f64) -> DVec3 {
+    let matrix = DMat3::from_diagonal(DVec3::splat(mass / (step * step))) + stiffness;
+    if matrix.determinant() == 0.0 {
+        return DVec3::ZERO;
+    }
+    matrix.inverse() * force / step
+}
+
+/// The kick of single-precision particles.
+pub fn implicit_kick_f32(
+    force: Vec3,
+    stiffness: undine_core::glam::Mat3,
+    mass: f32,
+    step: f64,
+) -> Vec3 {
+    implicit_kick(force.as_dvec3(), stiffness.as_dmat3(), f64::from(mass), step).as_vec3()
+}

@@ -1,0 +1,53 @@
+//! Operators: Actions that are neither Forces nor Constraints. They keep mass and momentum themselves (Loki, §6.4).
+
+use crate::behavior::{Behavior, Ingest};
+use crate::error::Result;
+use crate::offers::ObjectId;
+use crate::task::{Hosted, Tasks, Worker};
+
+/// An Action that does anything: moves particles between Groups, keeps them out of colliders, guides them.
+pub trait Operator: Send + Sized + 'static {
+    /// Makes the Action on the Objects of its scope; `None` if nothing in it can be acted on.
+    fn create(ingest: &mut Ingest<'_>, scope: &[ObjectId]) -> Result<Option<Self>>;
+
+    /// Takes the values of this moment.
+    fn update(&mut self, _ingest: &mut Ingest<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Lists its Tasks.
+    fn tasks(&self, on: &mut Tasks<Self>);
+}
+
+/// "Particles bounce."
+pub(crate) struct OperatorBehavior<O> {
+    action: Option<Hosted<O>>,
+}
+
+impl<O: Operator> OperatorBehavior<O> {
+    pub fn new() -> Self {
+        Self { action: None }
+    }
+}
+
+impl<O: Operator> Behavior for OperatorBehavior<O> {
+    fn ingest(&mut self, _: &mut Ingest<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn bind(&mut self, ingest: &mut Ingest<'_>, scope: &[ObjectId]) -> Result<()> {
+        self.action = O::create(ingest, scope)?.map(Hosted::new);
+        if let Some(action) = &mut self.action {
+            action.host(O::tasks);
+        }
+        Ok(())
+    }
+
+    fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
+        self.action.as_mut().map_or(Ok(()), |action| action.it.update(ingest))
+    }
+
+    fn workers(&mut self) -> Vec<&mut dyn Worker> {
+        self.action.iter_mut().map(|action| action as &mut dyn Worker).collect()
+    }
+}

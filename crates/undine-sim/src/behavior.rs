@@ -1,0 +1,126 @@
+//! Behaviors: what the user declares. A Behavior ingests its inputs, creates and owns Objects and Actions, and keeps them up
+//! to date with animated values.
+//!
+//! Nobody writes a Behavior by hand: an Object, Force, Constraint or Operator with a [`Declaration`] becomes one
+//! ([`BehaviorKind::object`], [`BehaviorKind::force`], …).
+
+use crate::action::force::{Force, ForceBehavior};
+use crate::action::operator::{Operator, OperatorBehavior};
+use crate::arena::Id;
+use crate::error::{Result, SimError};
+use crate::input::{Data, Inputs};
+use crate::object::{Object, ObjectBehavior};
+use crate::offers::{ObjectId, Offers};
+use crate::task::Worker;
+use crate::values::Values;
+use crate::world::{ObjectEntry, World};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use undine_core::GridDomain;
+use undine_schema::setup::Scope;
+use undine_schema::{Declaration, Value};
+
+/// A kind of Behavior: what it declares, and how one begins.
+#[derive(Clone, Copy)]
+pub struct BehaviorKind {
+    /// Name, doc line and parameters.
+    pub declaration: &'static Declaration,
+    /// Makes one that has ingested nothing yet.
+    pub create: fn() -> Box<dyn Behavior>,
+}
+
+impl BehaviorKind {
+    /// The Behavior that creates Objects of this type.
+    pub const fn object<O: Object>(declaration: &'static Declaration) -> Self {
+        Self { declaration, create: || Box::new(ObjectBehavior::<O>::new()) }
+    }
+
+    /// The Behavior that creates a Force of this type.
+    pub const fn force<F: Force>(declaration: &'static Declaration) -> Self {
+        Self { declaration, create: || Box::new(ForceBehavior::<F>::new()) }
+    }
+
+    /// The Behavior that creates an Operator of this type.
+    pub const fn operator<O: Operator>(declaration: &'static Declaration) -> Self {
+        Self { declaration, create: || Box::new(OperatorBehavior::<O>::new()) }
+    }
+}
+
+/// A leaf of the Solver Setup at work.
+pub trait Behavior: Send {
+    /// Creates its Objects from what the scene says; for an Action, nothing yet.
+    fn ingest(&mut self, ingest: &mut Ingest<'_>) -> Result<()>;
+
+    /// Creates its Action on these Objects, which are all there are in its scope.
+    fn bind(&mut self, ingest: &mut Ingest<'_>, scope: &[ObjectId]) -> Result<()>;
+
+    /// Hands on the values of this moment. Runs when a substep begins.
+    fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()>;
+
+    /// Its Objects and Actions.
+    fn workers(&mut self) -> Vec<&mut dyn Worker>;
+
+    /// Its Objects, as Objects.
+    fn objects(&self) -> Vec<&dyn crate::object::AnyObject> {
+        Vec::new()
+    }
+}
+
+/// What a Behavior finds when it ingests, and when it is brought up to date.
+pub struct Ingest<'a> {
+    /// Its path in the setup.
+    pub path: &'a str,
+    /// What its parameters are set to, here and on the Groups around it.
+    pub scope: &'a Scope,
+    /// The time [s].
+    pub time: f64,
+    /// Data from outside.
+    pub inputs: &'a dyn Inputs,
+    /// All simulated state.
+    pub world: &'a mut World,
+    /// Objects by the path of the Behavior that made them, for parameters that name a target.
+    pub targets: &'a dyn Fn(&str) -> Vec<ObjectId>,
+}
+
+impl Ingest<'_> {
+    /// The values of its parameters, for no Object in particular.
+    pub fn values(&self) -> Values<'_> {
+        Values::new(self.scope, self.time)
+    }
+
+    /// The data that a parameter names.
+    pub fn data(&self, parameter: &str) -> Result<Arc<Data>> {
+        let name = self.values().text(parameter)?;
+        self.inputs.data(&name, self.time)
+    }
+
+    /// The data that a parameter names, where it names one.
+    pub fn optional_data(&self, parameter: &str) -> Result<Option<Arc<Data>>> {
+        match self.values().optional_text(parameter)? {
+            Some(name) => self.inputs.data(&name, self.time).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Enters an Object into the World.
+    pub fn offer(
+        &mut self,
+        domain: Id<GridDomain>,
+        attributes: BTreeMap<String, Value>,
+        offers: Offers,
+    ) -> ObjectId {
+        let entry = ObjectEntry { path: self.path.to_owned(), offers, attributes, domain };
+        self.world.objects.push(entry);
+        ObjectId(self.world.objects.len() - 1)
+    }
+
+    /// The scene says something that does not work.
+    pub fn bad(
+        &self,
+        parameter: &str,
+        what: impl Into<String>,
+        help: impl Into<String>,
+    ) -> SimError {
+        SimError::setup(format!("{}.{parameter}", self.path), what, help)
+    }
+}

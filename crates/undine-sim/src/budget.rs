@@ -1,0 +1,43 @@
+//! How much there is of what nature keeps: mass, momentum and energy.
+
+use std::ops::Add;
+use undine_core::glam::DVec3;
+
+/// What an Object has of what nature keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Budget {
+    /// Mass [kg].
+    pub mass: f64,
+    /// Linear momentum [kg m/s].
+    pub momentum: DVec3,
+    /// Angular momentum about the origin [kg m²/s].
+    pub angular_momentum: DVec3,
+    /// Kinetic energy [J].
+    pub kinetic_energy: f64,
+}
+
+impl Budget {
+    /// Of a point of this mass [kg].
+    pub fn of_point(mass: f64, position: DVec3, velocity: DVec3) -> Self {
+        let momentum = mass * velocity;
+        Self {
+            mass,
+            momentum,
+            angular_momentum: position.cross(momentum),
+            kinetic_energy: 0.5 * momentum.dot(velocity),
+        }
+    }
+}
+
+impl Add for Budget {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            mass: self.mass + other.mass,
+            momentum: self.momentum + other.momentum,
+            angular_momentum: self.angular_momentum + other.angular_momentum,
+            kinetic_energy: self.kinetic_energy + other.kinetic_energy,
+        }
+    }
+}

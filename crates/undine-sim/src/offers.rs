@@ -1,0 +1,188 @@
+//! What Objects offer. An Action is written against offers, never against a kind of Object; an Object that does not offer
+//! what an Action needs is simply not in its scope. Offers are data: ids and handles.
+
+use crate::arena::Id;
+use crate::world::StoreId;
+use undine_core::glam::{DMat3, DQuat, DVec3, Mat3, Vec3};
+use undine_core::particles::TopologicalParticles;
+use undine_core::volume::MacHandle;
+use undine_core::{DiscreteVolume, Handle, ParticleSystem};
+use undine_geometry::collider::Collider;
+
+/// An Object of the World.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ObjectId(pub usize);
+
+/// What an Object offers; every offer is optional.
+#[derive(Debug, Clone, Default)]
+pub struct Offers {
+    /// Particles that carry its mass: what Forces act on.
+    pub material: Option<Material>,
+    /// Unknowns of the coupled system.
+    pub dofs: Option<Dofs>,
+    /// Particles on its boundary: what is attached and collides.
+    pub boundary: Option<Embedded>,
+    /// A velocity on voxels.
+    pub fluid: Option<FluidField>,
+    /// Something to bump into.
+    pub collider: Option<Id<Collider>>,
+    /// Particles that may leave for another Group, or come from one.
+    pub port: Option<Port>,
+}
+
+/// Particles that carry mass, with the sums that Forces add to.
+#[derive(Debug, Clone, Copy)]
+pub enum Material {
+    /// In spatial order, in `f32`.
+    Spatial(Spatial),
+    /// In the order of a mesh, in `f64`.
+    Topological(Topological),
+}
+
+/// Mass particles in spatial order. During a step their positions stay those at its start, and `velocity` is the iterate.
+#[derive(Debug, Clone, Copy)]
+pub struct Spatial {
+    /// The store.
+    pub particles: Id<ParticleSystem>,
+    /// Velocity [m/s].
+    pub velocity: Handle<Vec3>,
+    /// Velocity at the start of the substep [m/s].
+    pub velocity_before: Handle<Vec3>,
+    /// Position at the start of the substep, from the corner of the Bucket where it is now [m].
+    pub position_before: Handle<Vec3>,
+    /// Mass [kg].
+    pub mass: Handle<f32>,
+    /// Radius [m].
+    pub radius: Handle<f32>,
+    /// Sum of forces [N].
+    pub force: Handle<Vec3>,
+    /// Sum of −∂f/∂x, drag included as −∂f/∂v / Δt [N/m].
+    pub stiffness: Handle<Mat3>,
+}
+
+/// Mass particles in the order of a mesh. During a step `position` and `velocity` are the iterate.
+#[derive(Debug, Clone, Copy)]
+pub struct Topological {
+    /// The store.
+    pub points: Id<TopologicalParticles>,
+    /// Velocity [m/s].
+    pub velocity: Handle<DVec3>,
+    /// Mass [kg].
+    pub mass: Handle<f64>,
+    /// Radius of a ball of the same volume [m].
+    pub radius: Handle<f64>,
+    /// Sum of forces [N].
+    pub force: Handle<DVec3>,
+    /// Sum of −∂f/∂x, drag included as −∂f/∂v / Δt [N/m].
+    pub stiffness: Handle<DMat3>,
+}
+
+/// Unknowns of the coupled system.
+#[derive(Debug, Clone, Copy)]
+pub enum Dofs {
+    /// A place for each particle in spatial order.
+    Particles(Spatial),
+    /// A place and an orientation for each body.
+    Bodies(Bodies),
+}
+
+/// Rigid bodies: the places of their centres, and their orientations.
+#[derive(Debug, Clone, Copy)]
+pub struct Bodies {
+    /// Their centres, with mass and forces.
+    pub centres: Topological,
+    /// Orientation: from principal axes to the world.
+    pub orientation: Handle<DQuat>,
+    /// Principal moments of inertia [kg m²].
+    pub inertia: Handle<DVec3>,
+    /// Where the centre would be without forces [m].
+    pub flight: Handle<DVec3>,
+    /// What the orientation would be without torques.
+    pub free_turn: Handle<DQuat>,
+}
+
+/// Particles that hang on degrees of freedom, with a position and, if they have one, an affine frame.
+#[derive(Debug, Clone, Copy)]
+pub enum Embedded {
+    /// The degrees of freedom themselves.
+    Particles(Spatial),
+    /// Fixed to bodies.
+    OnBodies(OnBodies),
+    /// Moved by the scene, whatever pulls at them.
+    Kinematic(Kinematic),
+}
+
+/// Particles fixed to bodies.
+#[derive(Debug, Clone, Copy)]
+pub struct OnBodies {
+    /// The store of the particles.
+    pub points: Id<TopologicalParticles>,
+    /// The bodies.
+    pub bodies: Bodies,
+    /// Which body it is fixed to.
+    pub body: Handle<u32>,
+    /// Where on the body, along its principal axes [m].
+    pub rest: Handle<DVec3>,
+    /// The frame F: the orientation of the body.
+    pub frame: Handle<DMat3>,
+}
+
+/// Particles that the scene moves.
+#[derive(Debug, Clone, Copy)]
+pub struct Kinematic {
+    /// The store of the particles.
+    pub points: Id<TopologicalParticles>,
+    /// The frame F.
+    pub frame: Handle<DMat3>,
+}
+
+/// The velocity field of a fluid.
+#[derive(Debug, Clone, Copy)]
+pub struct FluidField {
+    /// The store.
+    pub volume: Id<DiscreteVolume>,
+    /// Velocity on faces [m/s].
+    pub velocity: MacHandle,
+    /// Density [kg/m³].
+    pub density: Handle<f32>,
+    /// Signed distance to the surface of a liquid [m].
+    pub distance: Option<Handle<f32>>,
+}
+
+/// Particles that may go from Group to Group, with their mass and momentum.
+#[derive(Debug, Clone, Copy)]
+pub struct Port {
+    /// What goes.
+    pub particles: Spatial,
+}
+
+impl Material {
+    /// The store.
+    pub fn store(&self) -> StoreId {
+        match self {
+            Self::Spatial(spatial) => spatial.particles.into(),
+            Self::Topological(topological) => topological.points.into(),
+        }
+    }
+}
+
+impl Embedded {
+    /// The store.
+    pub fn store(&self) -> StoreId {
+        match self {
+            Self::Particles(spatial) => spatial.particles.into(),
+            Self::OnBodies(on) => on.points.into(),
+            Self::Kinematic(kinematic) => kinematic.points.into(),
+        }
+    }
+}
+
+impl Dofs {
+    /// The store.
+    pub fn store(&self) -> StoreId {
+        match self {
+            Self::Particles(spatial) => spatial.particles.into(),
+            Self::Bodies(bodies) => bodies.centres.points.into(),
+        }
+    }
+}

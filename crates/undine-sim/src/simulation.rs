@@ -1,0 +1,289 @@
+//! A Simulation: a Solver Setup at work. Frame by frame, substep by substep, Stage by Stage.
+
+use crate::behavior::BehaviorKind;
+use crate::budget::Budget;
+use crate::build;
+use crate::error::{Place, Result, SimError};
+use crate::input::Inputs;
+use crate::object::AnyObject;
+use crate::report::{Observer, SubstepReport};
+use crate::schedule::Schedule;
+use crate::stage::{Pace, Stage};
+use crate::task::Moment;
+use crate::timeline::Timeline;
+use crate::tree::Tree;
+use crate::world::World;
+use std::sync::Arc;
+use std::time::Instant;
+use undine_core::memory::MemoryBudget;
+use undine_schema::setup::Group;
+
+/// A Solver Setup at work.
+pub struct Simulation {
+    /// All simulated state.
+    pub world: World,
+    tree: Tree,
+    schedule: Schedule,
+    timeline: Timeline,
+    inputs: Arc<dyn Inputs>,
+    kernels: Vec<Kernel>,
+    clock: Clock,
+}
+
+/// How far a Simulation is. With the channels of the World this is all there is to a checkpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clock {
+    /// The frame whose state the World holds.
+    pub frame: i64,
+    /// How many substeps were made, in all frames.
+    pub substeps: u64,
+}
+
+/// A kernel of the user's own at a user-facing Stage.
+struct Kernel {
+    name: &'static str,
+    stage: Stage,
+    run: Box<KernelBody>,
+}
+
+type KernelBody = dyn FnMut(&mut World, &Moment) -> Result<()> + Send;
+
+impl Simulation {
+    /// Ingests a setup, at the time of the first frame, or of the preroll's.
+    pub fn new(
+        setup: &Group,
+        kinds: &[BehaviorKind],
+        timeline: Timeline,
+        inputs: Arc<dyn Inputs>,
+        budget: MemoryBudget,
+    ) -> Result<Self> {
+        let mut world = World::new(budget);
+        let start = timeline.start();
+        let time = timeline.time(start);
+        let (tree, schedule) = build::build(setup, kinds, &*inputs, &mut world, time)?;
+        let clock = Clock { frame: start, substeps: 0 };
+        Ok(Self { world, tree, schedule, timeline, inputs, kernels: Vec::new(), clock })
+    }
+
+    /// Adds a kernel of the user's own at a user-facing Stage; those of one Stage run in the order in which they were added,
+    /// before the Behaviors.
+    pub fn add_kernel(
+        &mut self,
+        stage: Stage,
+        name: &'static str,
+        run: impl FnMut(&mut World, &Moment) -> Result<()> + Send + 'static,
+    ) -> Result<()> {
+        if !stage.is_user_facing() || stage == Stage::Ingest {
+            let what = format!("Stage {stage} is not one at which kernels run");
+            let help = "take BeginFrame, BeginSubstep, BeginIteration, EndSubstep or EndFrame";
+            return Err(SimError::setup(name, what, help));
+        }
+        self.kernels.push(Kernel { name, stage, run: Box::new(run) });
+        Ok(())
+    }
+
+    /// How far it is.
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Goes on from elsewhere, after the World's channels were restored.
+    pub fn set_clock(&mut self, clock: Clock) {
+        self.clock = clock;
+    }
+
+    /// Its frames and steps.
+    pub fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    /// Its Groups and Behaviors.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Its Tasks.
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// Its Objects with the paths of the Behaviors that made them, in the order of evaluation.
+    pub fn objects(&self) -> impl Iterator<Item = (&str, &dyn AnyObject)> {
+        self.tree.behaviors.iter().flat_map(|entry| {
+            entry.behavior.objects().into_iter().map(|object| (entry.path.as_str(), object))
+        })
+    }
+
+    /// What all Objects together have of mass, momentum and energy.
+    pub fn budget(&self) -> Result<Budget> {
+        let zero = Ok(Budget::default());
+        self.objects().fold(zero, |sum, (_, object)| Ok(sum? + object.budget(&self.world)?))
+    }
+
+    /// Simulates the next frame. At the end of each of its pieces that is to be written, `moment` is called with the number of
+    /// the piece; the last one is the frame's end.
+    pub fn advance_frame(
+        &mut self,
+        observer: &mut dyn Observer,
+        mut moment: impl FnMut(&mut Self, u32) -> Result<()>,
+    ) -> Result<()> {
+        let frame = self.clock.frame + 1;
+        let start = self.timeline.time(self.clock.frame);
+        let pieces = self.timeline.pieces();
+        let outputs = self.timeline.outputs_per_frame.max(1);
+        let mut substep = 0;
+        let mut now = Moment {
+            frame,
+            substep,
+            iteration: 0,
+            time: start,
+            step: 0.0,
+            count: self.clock.substeps,
+            seed: self.timeline.seed,
+        };
+        self.run_stages(Stage::of(Pace::Frame, true), &now, observer)?;
+        for piece in 0..pieces {
+            let at = |piece: u32| {
+                start + self.timeline.frame_time() * f64::from(piece) / f64::from(pieces)
+            };
+            let end = at(piece + 1);
+            now.time = at(piece);
+            while now.time < end {
+                let (longest, asks) = self.longest_step()?;
+                let left = end - now.time;
+                now.step = self.timeline.next_step(left, longest, &asks)?;
+                if substep >= self.timeline.most_substeps().max(pieces) {
+                    return Err(SimError::TooManySubsteps {
+                        wanted: f64::from(substep) + (end - now.time) / now.step,
+                        most: self.timeline.most_substeps(),
+                        object: asks,
+                        step: now.step,
+                    });
+                }
+                now.substep = substep;
+                now.count = self.clock.substeps;
+                self.substep(&mut now, observer)?;
+                substep += 1;
+                self.clock.substeps += 1;
+                // The last step of a piece ends where the piece does, whatever the rounding.
+                now.time = if now.step >= left { end } else { now.time + now.step };
+                if observer.should_stop() {
+                    return Err(SimError::Interrupted);
+                }
+            }
+            if (piece + 1) % (pieces / outputs) == 0 {
+                let output = (piece + 1) / (pieces / outputs) - 1;
+                if output + 1 < outputs {
+                    moment(self, output)?;
+                }
+            }
+        }
+        now.substep = substep;
+        self.run_stages(Stage::of(Pace::Frame, false), &now, observer)?;
+        self.clock.frame = frame;
+        moment(self, outputs - 1)
+    }
+
+    /// One substep: what comes before the Newton loop, the loop, what comes after.
+    fn substep(&mut self, now: &mut Moment, observer: &mut dyn Observer) -> Result<()> {
+        self.world.solves.clear();
+        now.iteration = 0;
+        self.run_stages(Stage::of(Pace::Substep, true), now, observer)?;
+        let newton = self.timeline.newton;
+        for iteration in 0..newton.iterations.max(1) {
+            now.iteration = iteration;
+            self.world.largest_change = 0.0;
+            self.run_stages(Stage::of(Pace::Newton, false), now, observer)?;
+            if self.world.largest_change <= newton.tolerance {
+                break;
+            }
+        }
+        self.run_stages(Stage::of(Pace::Substep, false), now, observer)?;
+        observer.substep(&SubstepReport {
+            frame: now.frame,
+            substep: now.substep,
+            step: now.step,
+            iterations: now.iteration + 1,
+            solves: self.world.solves.clone(),
+        });
+        Ok(())
+    }
+
+    /// Algorithm 1: for each Stage, for each Group, its Behaviors, or its Objects and Actions.
+    fn run_stages(
+        &mut self,
+        stages: impl Iterator<Item = Stage>,
+        now: &Moment,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        for stage in stages {
+            if stage.is_user_facing() {
+                self.run_behaviors(stage, now, observer)?;
+            } else {
+                self.run_tasks(stage, now, observer)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// At a user-facing Stage: the user's kernels; and when a substep begins, animated values are handed on.
+    fn run_behaviors(
+        &mut self,
+        stage: Stage,
+        now: &Moment,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        for kernel in self.kernels.iter_mut().filter(|kernel| kernel.stage == stage) {
+            let place =
+                || Place { now: *now, stage, owner: "kernel".to_owned(), task: kernel.name };
+            let began = Instant::now();
+            let _span = tracing::info_span!("kernel", name = kernel.name).entered();
+            (kernel.run)(&mut self.world, now).map_err(|why| why.at(place))?;
+            observer.task(&place(), began.elapsed());
+        }
+        if stage != Stage::BeginSubstep {
+            return Ok(());
+        }
+        for behavior in 0..self.tree.behaviors.len() {
+            let entry = &self.tree.behaviors[behavior];
+            if entry.left_out.is_some() {
+                continue;
+            }
+            let owner = entry.path.clone();
+            let place =
+                || Place { now: *now, stage, owner: owner.clone(), task: "take animated values" };
+            // Values are those at the end of the step, since that is the state that is solved for.
+            let time = now.time + now.step;
+            build::update(&mut self.tree, behavior, &*self.inputs, &mut self.world, time)
+                .map_err(|why| why.at(place))?;
+        }
+        Ok(())
+    }
+
+    fn run_tasks(&mut self, stage: Stage, now: &Moment, observer: &mut dyn Observer) -> Result<()> {
+        for entry in self.schedule.at(stage) {
+            let task = entry.declared.name;
+            let place = || Place { now: *now, stage, owner: entry.owner.clone(), task };
+            let began = Instant::now();
+            let _span = tracing::info_span!("task", name = task, owner = %entry.owner).entered();
+            let behavior = &mut self.tree.behaviors[entry.behavior].behavior;
+            behavior.workers()[entry.worker]
+                .run(entry.task, &mut self.world, now)
+                .map_err(|why| why.at(place))?;
+            observer.task(&place(), began.elapsed());
+        }
+        Ok(())
+    }
+
+    /// The longest step that all Objects can take [s], and whose it is.
+    fn longest_step(&self) -> Result<(f64, String)> {
+        let mut longest = (f64::INFINITY, String::new());
+        for (path, object) in self.objects() {
+            let step = object.longest_step(&self.world)?;
+            if step < longest.0 || step.is_nan() {
+                longest = (step, path.to_owned());
+            }
+        }
+        Ok(longest)
+    }
+}

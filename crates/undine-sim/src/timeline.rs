@@ -1,0 +1,128 @@
+//! Time: which frames there are, when they are, and how they are divided into substeps.
+
+use crate::error::{Result, SimError};
+
+/// The frames of a run, and how steps are made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Timeline {
+    /// Frames in a second.
+    pub fps: f64,
+    /// The first frame: the state at its time is the initial one, or what the preroll made of it.
+    pub first: i64,
+    /// The last frame.
+    pub last: i64,
+    /// Frames that are simulated before the first and not written.
+    pub preroll: u32,
+    /// How much simulated time passes in a second of film; 0.5 is slow motion.
+    pub time_scale: f64,
+    /// How frames are divided.
+    pub substeps: Substeps,
+    /// How many moments of a frame are written: 1 is its end alone.
+    pub outputs_per_frame: u32,
+    /// The seed of the run's random numbers.
+    pub seed: u64,
+    /// How a substep is solved.
+    pub newton: NewtonSettings,
+}
+
+/// How a frame is divided into substeps.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Substeps {
+    /// Always so many.
+    Fixed(u32),
+    /// As many as Objects ask for, within bounds.
+    Adaptive {
+        /// At least so many.
+        least: u32,
+        /// More are an error.
+        most: u32,
+    },
+}
+
+/// How a substep is solved.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NewtonSettings {
+    /// At most so many iterations.
+    pub iterations: u32,
+    /// Done when nothing changes faster than this [m/s].
+    pub tolerance: f64,
+}
+
+impl Default for NewtonSettings {
+    fn default() -> Self {
+        Self { iterations: 1, tolerance: 1e-4 }
+    }
+}
+
+impl Default for Timeline {
+    fn default() -> Self {
+        Self {
+            fps: 24.0,
+            first: 1,
+            last: 24,
+            preroll: 0,
+            time_scale: 1.0,
+            substeps: Substeps::Fixed(1),
+            outputs_per_frame: 1,
+            seed: 0,
+            newton: NewtonSettings::default(),
+        }
+    }
+}
+
+impl Timeline {
+    /// Simulated time at a frame [s]: zero at the first one.
+    pub fn time(&self, frame: i64) -> f64 {
+        // In i128, since a frame may be as far from the first one as an i64 can be.
+        let frames = (i128::from(frame) - i128::from(self.first)) as f64;
+        frames * self.frame_time()
+    }
+
+    /// Simulated time from frame to frame [s].
+    pub fn frame_time(&self) -> f64 {
+        self.time_scale / self.fps
+    }
+
+    /// The frame whose state is the initial one.
+    pub fn start(&self) -> i64 {
+        self.first.saturating_sub(i64::from(self.preroll))
+    }
+
+    /// The substep to take next, in what is left of a piece of a frame: its length [s], and how many such are left.
+    ///
+    /// Pieces are divided evenly, so that no step is much shorter than the others.
+    pub fn next_step(&self, left: f64, longest: f64, asks: &str) -> Result<f64> {
+        let pieces = match self.substeps {
+            Substeps::Fixed(_) => return Ok(left),
+            Substeps::Adaptive { .. } => (left / longest).ceil().max(1.0),
+        };
+        let most = self.most_substeps();
+        if !(pieces <= f64::from(most)) {
+            return Err(SimError::TooManySubsteps {
+                wanted: pieces,
+                most,
+                object: asks.to_owned(),
+                step: longest,
+            });
+        }
+        Ok(left / pieces)
+    }
+
+    /// How many substeps a frame may have.
+    pub fn most_substeps(&self) -> u32 {
+        match self.substeps {
+            Substeps::Fixed(count) => count,
+            Substeps::Adaptive { most, .. } => most,
+        }
+    }
+
+    /// Into how many pieces of equal length a frame is divided at least: each ends at a moment that is written, or that the
+    /// setup asks for.
+    pub fn pieces(&self) -> u32 {
+        let least = match self.substeps {
+            Substeps::Fixed(count) => count,
+            Substeps::Adaptive { least, .. } => least,
+        };
+        least.max(1).next_multiple_of(self.outputs_per_frame.max(1))
+    }
+}

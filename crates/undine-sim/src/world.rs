@@ -1,0 +1,185 @@
+//! The World: all simulated state, in channels, and what Objects offer to whoever acts on them.
+//!
+//! Objects and Actions hold ids and parameters; nothing that is simulated lives in them. Whatever looks at a simulation
+//! (checkpoint, check for NaN, memory report, files) walks the World, and keeps no list of its own.
+
+use crate::arena::{Arena, Id};
+use crate::elements::ElementSet;
+use crate::error::Result;
+use crate::offers::{ObjectId, Offers};
+use crate::report::SolveRecord;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt::{self, Display};
+use undine_core::glam::DVec3;
+use undine_core::memory::MemoryBudget;
+use undine_core::particles::TopologicalParticles;
+use undine_core::{DiscreteVolume, Frame, GridDomain, ParticleSystem};
+use undine_geometry::collider::Collider;
+use undine_schema::Value;
+
+/// All simulated state.
+pub struct World {
+    /// Where things are: one Grid Domain for each size of voxels.
+    pub domains: Arena<GridDomain>,
+    /// Particles in spatial order: fluids, spray.
+    pub particles: Arena<ParticleSystem>,
+    /// Particles in the order of a mesh: solids.
+    pub points: Arena<TopologicalParticles>,
+    /// Voxels.
+    pub volumes: Arena<DiscreteVolume>,
+    /// What Constraints act on, with their rest state and memory.
+    pub elements: Arena<ElementSet>,
+    /// The Objects there are.
+    pub objects: Vec<ObjectEntry>,
+    /// How the solves of this substep went.
+    pub solves: Vec<SolveRecord>,
+    /// The largest change of a velocity in this Newton iteration [m/s]; whoever solves raises it.
+    pub largest_change: f64,
+    /// What things bump into.
+    pub colliders: Arena<Collider>,
+    /// What all channels together may take.
+    pub budget: MemoryBudget,
+}
+
+/// An Object, as the World knows it.
+#[derive(Debug, Clone)]
+pub struct ObjectEntry {
+    /// Its path in the setup: `hair/strands`.
+    pub path: String,
+    /// What it offers.
+    pub offers: Offers,
+    /// What its input says of it as a whole, by channel names.
+    pub attributes: BTreeMap<String, Value>,
+    /// In which Domain it lives.
+    pub domain: Id<GridDomain>,
+}
+
+impl World {
+    /// An empty World whose channels may take this much.
+    pub fn new(budget: MemoryBudget) -> Self {
+        Self {
+            domains: Arena::default(),
+            particles: Arena::default(),
+            points: Arena::default(),
+            volumes: Arena::default(),
+            elements: Arena::default(),
+            objects: Vec::new(),
+            solves: Vec::new(),
+            largest_change: 0.0,
+            colliders: Arena::default(),
+            budget,
+        }
+    }
+
+    /// The Domain of this voxel size [m], made when first asked for: Objects of one size share one.
+    pub fn domain(&mut self, voxel: f64) -> Result<Id<GridDomain>> {
+        let found = self.domains.iter().find(|(_, domain)| domain.frame().voxel_size(0) == voxel);
+        if let Some((id, _)) = found {
+            return Ok(id);
+        }
+        let label = format!("voxels of {voxel} m");
+        let domain = GridDomain::new(label, Frame::new(DVec3::ZERO, voxel)?);
+        Ok(self.domains.add(domain.with_budget(self.budget.clone())))
+    }
+
+    /// An Object.
+    pub fn object(&self, id: ObjectId) -> &ObjectEntry {
+        &self.objects[id.0]
+    }
+
+    /// How messages call a store.
+    pub fn label(&self, store: StoreId) -> &str {
+        match store {
+            StoreId::Particles(id) => self.particles[id].label(),
+            StoreId::Points(id) => self.points[id].label(),
+            StoreId::Volume(id) => self.volumes[id].label(),
+            StoreId::Elements(id) => self.elements[id].label(),
+        }
+    }
+}
+
+/// A store of the World.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StoreId {
+    /// Particles in spatial order.
+    Particles(Id<ParticleSystem>),
+    /// Particles in the order of a mesh.
+    Points(Id<TopologicalParticles>),
+    /// Voxels.
+    Volume(Id<DiscreteVolume>),
+    /// What a Constraint acts on.
+    Elements(Id<ElementSet>),
+}
+
+impl StoreId {
+    /// A channel of this store.
+    pub fn channel(self, name: impl Into<Cow<'static, str>>) -> ChannelKey {
+        ChannelKey { store: self, channel: name.into() }
+    }
+
+    /// Every channel of this store, and which elements there are.
+    pub fn everything(self) -> ChannelKey {
+        self.channel(ChannelKey::EVERYTHING)
+    }
+
+    /// Several channels of this store.
+    pub fn channels<const N: usize>(self, names: [&'static str; N]) -> [ChannelKey; N] {
+        names.map(|name| self.channel(name))
+    }
+}
+
+/// A channel of the World, by store and name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ChannelKey {
+    /// The store.
+    pub store: StoreId,
+    /// The name of the channel.
+    pub channel: Cow<'static, str>,
+}
+
+impl ChannelKey {
+    /// Stands for every channel of a store.
+    pub const EVERYTHING: &'static str = "*";
+
+    /// Whether two keys mean the same channel, or one of them all channels of its store.
+    pub fn meets(&self, other: &Self) -> bool {
+        let all = |key: &Self| key.channel == Self::EVERYTHING;
+        self.store == other.store && (self.channel == other.channel || all(self) || all(other))
+    }
+
+    /// As people read it: `spray.v`.
+    pub fn name(&self, world: &World) -> String {
+        format!("{}.{}", world.label(self.store), self.channel)
+    }
+}
+
+impl From<Id<ParticleSystem>> for StoreId {
+    fn from(id: Id<ParticleSystem>) -> Self {
+        Self::Particles(id)
+    }
+}
+
+impl From<Id<TopologicalParticles>> for StoreId {
+    fn from(id: Id<TopologicalParticles>) -> Self {
+        Self::Points(id)
+    }
+}
+
+impl From<Id<DiscreteVolume>> for StoreId {
+    fn from(id: Id<DiscreteVolume>) -> Self {
+        Self::Volume(id)
+    }
+}
+
+impl From<Id<ElementSet>> for StoreId {
+    fn from(id: Id<ElementSet>) -> Self {
+        Self::Elements(id)
+    }
+}
+
+impl Display for ObjectEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path)
+    }
+}
