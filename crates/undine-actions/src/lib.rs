@@ -1,1 +1,9 @@
 //! What spans phenomena, written on what Objects offer, never on a kind of Object.
+
+pub mod gravity;
+
+use undine_sim::BehaviorKind;
+
+/// Every Behavior of this crate.
+pub const BEHAVIORS: &[BehaviorKind] =
+    &[BehaviorKind::force::<gravity::Gravity>(&gravity::DECLARATION)];

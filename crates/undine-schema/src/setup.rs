@@ -22,6 +22,69 @@ pub struct Group {
     pub children: Vec<Node>,
 }
 
+impl Group {
+    /// An empty Group.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+
+    /// It, with one more child.
+    pub fn with(mut self, child: impl Into<Node>) -> Self {
+        self.children.push(child.into());
+        self
+    }
+
+    /// It, with a parameter set for all Behaviors below.
+    pub fn set(mut self, parameter: &str, setting: impl Into<Setting>) -> Self {
+        self.settings.insert(parameter.to_owned(), setting.into());
+        self
+    }
+
+    /// It, taking no part.
+    pub fn disabled(mut self) -> Self {
+        self.disabled = true;
+        self
+    }
+}
+
+impl Behavior {
+    /// A Behavior that sets nothing, called what it is.
+    pub fn new(declaration: &'static Declaration) -> Self {
+        let name = declaration.name.to_owned();
+        Self { name, declaration, disabled: false, settings: Settings::new() }
+    }
+
+    /// It, under another name.
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// It, with a parameter set.
+    pub fn set(mut self, parameter: &str, setting: impl Into<Setting>) -> Self {
+        self.settings.insert(parameter.to_owned(), setting.into());
+        self
+    }
+
+    /// It, taking no part.
+    pub fn disabled(mut self) -> Self {
+        self.disabled = true;
+        self
+    }
+}
+
+impl From<Group> for Node {
+    fn from(group: Group) -> Self {
+        Self::Group(group)
+    }
+}
+
+impl From<Behavior> for Node {
+    fn from(behavior: Behavior) -> Self {
+        Self::Behavior(behavior)
+    }
+}
+
 /// A Behavior: "there is hair", "gravity".
 #[derive(Debug, Clone)]
 pub struct Behavior {

@@ -212,9 +212,45 @@ impl Setting {
     }
 }
 
-impl From<Value> for Setting {
-    fn from(value: Value) -> Self {
-        Self::Constant(value)
+impl<V: Into<Value>> From<V> for Setting {
+    fn from(value: V) -> Self {
+        Self::Constant(value.into())
+    }
+}
+
+impl From<Keys> for Setting {
+    fn from(keys: Keys) -> Self {
+        Self::Keyed(keys)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(whole: i64) -> Self {
+        Self::Integer(whole)
+    }
+}
+
+impl From<[f64; 3]> for Value {
+    fn from(vector: [f64; 3]) -> Self {
+        Self::Vector(vector)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
     }
 }
 

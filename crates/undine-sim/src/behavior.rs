@@ -109,7 +109,8 @@ impl Ingest<'_> {
         attributes: BTreeMap<String, Value>,
         offers: Offers,
     ) -> ObjectId {
-        let entry = ObjectEntry { path: self.path.to_owned(), offers, attributes, domain };
+        let entry =
+            ObjectEntry { path: self.path.to_owned(), offers, attributes, domain, coupled: false };
         self.world.objects.push(entry);
         ObjectId(self.world.objects.len() - 1)
     }

@@ -31,6 +31,17 @@ impl Inputs for () {
     }
 }
 
+/// Inputs by name that stay as they are.
+impl Inputs for BTreeMap<String, Arc<Data>> {
+    fn data(&self, name: &str, time: f64) -> Result<Arc<Data>> {
+        self.get(name).map_or_else(|| ().data(name, time), |data| Ok(data.clone()))
+    }
+
+    fn changes(&self, _: &str) -> bool {
+        false
+    }
+}
+
 /// Geometry with channels on its elements, and values that hold for it as a whole.
 #[derive(Debug, Clone, Default)]
 pub struct Data {

@@ -1,6 +1,7 @@
 //! The values that reach a Behavior at a time, by the rule of scopes: element > object > Behavior > nearest Group > default.
 
 use crate::error::{Result, SimError};
+use crate::input::PointCloud;
 use std::collections::BTreeMap;
 use undine_core::glam::DVec3;
 use undine_schema::Value;
@@ -96,6 +97,46 @@ impl<'a> Values<'a> {
             Some((Value::Text(text), _)) => Ok(Some(text)),
             Some(_) => Err(self.undeclared(name)),
         }
+    }
+
+    /// A number for each of these points: from their channel, where they have it.
+    pub fn each_number(&self, name: &str, points: &PointCloud) -> Result<Vec<f64>> {
+        let Some(values) = self.channel_of(name).and_then(|channel| points.numbers.get(channel))
+        else {
+            return Ok(vec![self.number(name)?; points.positions.len()]);
+        };
+        values.iter().enumerate().try_for_each(|(n, &value)| self.check(name, n, &[value]))?;
+        Ok(values.clone())
+    }
+
+    /// A vector for each of these points: from their channel, where they have it.
+    pub fn each_vector(&self, name: &str, points: &PointCloud) -> Result<Vec<DVec3>> {
+        let Some(values) = self.channel_of(name).and_then(|channel| points.vectors.get(channel))
+        else {
+            return Ok(vec![self.vector(name)?; points.positions.len()]);
+        };
+        let check = |(n, value): (usize, &DVec3)| self.check(name, n, &value.to_array());
+        values.iter().enumerate().try_for_each(check)?;
+        Ok(values.clone())
+    }
+
+    /// The channel by which a parameter may vary.
+    pub fn channel_of(&self, name: &str) -> Option<&'static str> {
+        self.scope.declaration.parameter(name)?.channel
+    }
+
+    /// What a channel says is held to the same bounds as what a scene says.
+    fn check(&self, name: &str, element: usize, numbers: &[f64]) -> Result<()> {
+        let declared = self.scope.declaration.parameter(name);
+        let range = declared.map_or(undine_schema::Range::ALL, |parameter| parameter.range);
+        if numbers.iter().all(|number| number.is_finite() && range.contains(*number)) {
+            return Ok(());
+        }
+        let channel = self.channel_of(name).unwrap_or(name);
+        let what =
+            format!("channel `{channel}` of the input holds {numbers:?} at element {element}");
+        let help = format!("`{name}` has to be {}", range.words());
+        Err(SimError::setup(self.scope.declaration.name, what, help))
     }
 
     fn undeclared(&self, name: &str) -> SimError {

@@ -53,6 +53,8 @@ pub struct ObjectEntry {
     pub attributes: BTreeMap<String, Value>,
     /// In which Domain it lives.
     pub domain: Id<GridDomain>,
+    /// Whether a Constraint acts on it, so that it is solved in one system with others.
+    pub coupled: bool,
 }
 
 impl World {

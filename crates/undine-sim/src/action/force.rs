@@ -145,7 +145,7 @@ impl<F: Force> Acting<F> {
         let mut adds: Vec<ChannelKey> = Vec::new();
         for (_, material) in &self.on {
             let store = material.store();
-            reads.extend(store.channels(["P", "v", "mass", "pscale", "id"]));
+            reads.extend(store.channels(["position", "v", "mass", "pscale", "id"]));
             let channels = F::VARIES.iter().filter_map(|name| self.channel_of(name));
             reads.extend(channels.map(|channel| store.channel(channel)));
             adds.extend(store.channels(["force", "stiffness"]));

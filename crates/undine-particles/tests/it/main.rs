@@ -1,0 +1,3 @@
+//! Particles that fly, held against the closed forms of their motion.
+
+mod flight;
