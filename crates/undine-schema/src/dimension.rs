@@ -59,6 +59,26 @@ impl Dimension {
     pub const ANGLE: Self = Self { angle: 1, ..Self::NONE };
     /// An angular velocity [rad/s].
     pub const ANGULAR_VELOCITY: Self = Self { angle: 1, ..Self::FREQUENCY };
+    /// An angular acceleration [rad/s²].
+    pub const ANGULAR_ACCELERATION: Self = Self { angle: 1, ..Self::of(0, 0, -2) };
+    /// The stiffness of a torsion spring [N·m/rad].
+    pub const TORSIONAL_STIFFNESS: Self = Self { angle: -1, ..Self::ENERGY };
+    /// A moment of inertia [kg·m²].
+    pub const INERTIA: Self = Self::of(2, 1, 0);
+    /// A force per volume [N/m³].
+    pub const FORCE_DENSITY: Self = Self::of(-2, 1, -2);
+    /// A mass per area, of cloth [kg/m²].
+    pub const AREA_DENSITY: Self = Self::of(-2, 1, 0);
+    /// The inverse of a spring's stiffness [m/N].
+    pub const COMPLIANCE: Self = Self::of(0, -1, 2);
+    /// A mass per time [kg/s]; also the damping of a dashpot [N·s/m].
+    pub const MASS_FLOW: Self = Self::of(0, 1, -1);
+    /// A volume per time [m³/s].
+    pub const VOLUME_FLOW: Self = Self::of(3, 0, -1);
+    /// A specific heat capacity [J/(kg·K)].
+    pub const SPECIFIC_HEAT: Self = Self { temperature: -1, ..Self::of(2, 0, -2) };
+    /// A thermal conductivity [W/(m·K)].
+    pub const THERMAL_CONDUCTIVITY: Self = Self { temperature: -1, ..Self::of(1, 1, -3) };
 
     /// Powers of length, mass and time.
     pub const fn of(length: i8, mass: i8, time: i8) -> Self {
@@ -134,6 +154,16 @@ const NAMES: &[(Dimension, &str)] = &[
     (Dimension::TEMPERATURE, "a temperature"),
     (Dimension::ANGLE, "an angle"),
     (Dimension::ANGULAR_VELOCITY, "an angular velocity"),
+    (Dimension::ANGULAR_ACCELERATION, "an angular acceleration"),
+    (Dimension::TORSIONAL_STIFFNESS, "a torsional stiffness"),
+    (Dimension::INERTIA, "a moment of inertia"),
+    (Dimension::FORCE_DENSITY, "a force density"),
+    (Dimension::AREA_DENSITY, "a mass per area"),
+    (Dimension::COMPLIANCE, "a compliance"),
+    (Dimension::MASS_FLOW, "a mass flow"),
+    (Dimension::VOLUME_FLOW, "a volume flow"),
+    (Dimension::SPECIFIC_HEAT, "a specific heat capacity"),
+    (Dimension::THERMAL_CONDUCTIVITY, "a thermal conductivity"),
 ];
 
 /// In base units, as one would write it in a scene: `kg/m3`, `m2/s`, `1/s`; a bare number is `1`.
