@@ -8,6 +8,7 @@
 
 pub mod declaration;
 pub mod dimension;
+pub mod display;
 pub mod parameter;
 pub mod quantity;
 pub mod setup;

@@ -3,6 +3,7 @@
 //! The scene parser, its errors, `undine help`, the reference and the JSON schema are all made from this.
 
 use crate::dimension::Dimension;
+use crate::display;
 use crate::value::Value;
 
 /// What kind of value a parameter takes.
@@ -83,15 +84,24 @@ impl Range {
 
     /// In words, for messages: `greater than 0`, `from 0 to 1`.
     pub fn words(&self) -> String {
-        let least = if self.above { "greater than" } else { "at least" };
+        self.words_in(Dimension::NONE)
+    }
+
+    /// In words, with bounds as one writes them: `at most 10 cm`, `from 1 mm to 1 m`.
+    pub fn words_in(&self, dimension: Dimension) -> String {
+        // Zero is the same in every unit of SI.
+        let bound = |value: f64| match value {
+            0.0 => "0".to_owned(),
+            _ => display::spell(value, dimension),
+        };
+        let (least, most) = (bound(self.least), bound(self.most));
         match (self.least.is_finite(), self.most.is_finite()) {
             (false, false) => "any number".to_owned(),
-            (true, false) => format!("{least} {}", self.least),
-            (false, true) => format!("at most {}", self.most),
-            (true, true) if self.above => {
-                format!("greater than {} and at most {}", self.least, self.most)
-            }
-            (true, true) => format!("from {} to {}", self.least, self.most),
+            (true, false) if self.above => format!("greater than {least}"),
+            (true, false) => format!("at least {least}"),
+            (false, true) => format!("at most {most}"),
+            (true, true) if self.above => format!("greater than {least} and at most {most}"),
+            (true, true) => format!("from {least} to {most}"),
         }
     }
 }
@@ -244,5 +254,26 @@ impl Parameter {
             Type::Number(dimension) | Type::Vector(dimension) => Some(dimension),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_said_in_words() {
+        let range = |least, most, above| Range { least, most, above };
+        for (range, wanted) in [
+            (Range::ALL, "any number"),
+            (range(0.0, f64::INFINITY, true), "greater than 0"),
+            (range(0.001, f64::INFINITY, false), "at least 1 mm"),
+            (range(f64::NEG_INFINITY, 40e-6, false), "at most 40 um"),
+            (range(0.0, 0.1, true), "greater than 0 and at most 10 cm"),
+            (range(0.01, 1.0, false), "from 1 cm to 1 m"),
+        ] {
+            assert_eq!(range.words_in(Dimension::LENGTH), wanted);
+        }
+        assert_eq!(range(0.0, 0.5, false).words(), "from 0 to 0.5");
     }
 }

@@ -1,6 +1,7 @@
 //! A value as people write it, `2 cm`, `4 0 0 m/s`, `20 degC`, in SI.
 
 use crate::dimension::Dimension;
+use crate::display;
 use crate::unit::{Unit, UnitError};
 
 /// Numbers in SI, and what they measure.
@@ -54,7 +55,10 @@ fn is_or_are(count: &usize) -> &'static str {
 
 fn wrong_dimension(found: &Dimension, wanted: &Dimension) -> String {
     let describe = |dimension: &Dimension| match dimension.name() {
-        Some(name) => format!("{name} ({dimension})"),
+        Some(name) if *dimension != Dimension::NONE => {
+            format!("{name} ({})", display::customary_unit(*dimension))
+        }
+        Some(name) => name.to_owned(),
         None => dimension.to_string(),
     };
     let hint = match (*found, *wanted) {
@@ -182,10 +186,12 @@ mod tests {
         let refused = one("1e-6 m2/s", Dimension::DYNAMIC_VISCOSITY).unwrap_err().to_string();
         assert_eq!(
             refused,
-            "this is a kinematic viscosity (m2/s), but a dynamic viscosity (kg/m/s) is wanted; multiply it by the density"
+            "this is a kinematic viscosity (m2/s), but a dynamic viscosity (Pa·s) is wanted; multiply it by the density"
         );
         let refused = one("2 kg", Dimension::LENGTH).unwrap_err().to_string();
         assert_eq!(refused, "this is a mass (kg), but a length (m) is wanted");
+        let refused = one("2 m/s2", Dimension::NONE).unwrap_err().to_string();
+        assert_eq!(refused, "this is an acceleration (m/s2), but a bare number is wanted");
         let refused = Quantity::parse("4 0 m/s").unwrap().expect::<3>(Dimension::VELOCITY);
         assert_eq!(
             refused.unwrap_err().to_string(),
