@@ -100,6 +100,24 @@ pub fn faults(declaration: &Declaration) -> Vec<String> {
     faults
 }
 
+/// Nodes that a scene could not tell apart, in words: two Behaviors of one name, two nodes of the data graph, or two settings.
+pub fn clashes(declarations: &[&Declaration]) -> Vec<String> {
+    let place = |kind: Kind| match kind {
+        Kind::Source | Kind::Filter => "the data graph",
+        Kind::Settings => "the settings",
+        _ => "the tree of Groups and Behaviors",
+    };
+    let mut clashes = Vec::new();
+    for (n, one) in declarations.iter().enumerate() {
+        let same =
+            |other: &&Declaration| other.name == one.name && place(other.kind) == place(one.kind);
+        if declarations[..n].iter().any(same) {
+            clashes.push(format!("`{}` is declared twice in {}", one.name, place(one.kind)));
+        }
+    }
+    clashes
+}
+
 /// Whether a parameter's default is of its type, and in its range.
 fn agrees(parameter: &Parameter) -> bool {
     let within = |number: f64| number.is_finite() && parameter.range.contains(number);
@@ -149,6 +167,19 @@ mod tests {
             Some(Some(Dimension::NONE))
         );
         assert!(GOOD.parameter("size").is_none());
+    }
+
+    #[test]
+    fn names_clash_only_where_a_scene_could_mean_both() {
+        let filter = Declaration { kind: Kind::Filter, ..GOOD };
+        let source = Declaration { kind: Kind::Source, ..GOOD };
+        let operator = Declaration { kind: Kind::Operator, ..GOOD };
+        assert_eq!(clashes(&[&GOOD, &filter]), [""; 0]);
+        assert_eq!(
+            clashes(&[&GOOD, &operator]),
+            ["`gravity` is declared twice in the tree of Groups and Behaviors"]
+        );
+        assert_eq!(clashes(&[&source, &GOOD, &filter]).len(), 1);
     }
 
     #[test]
