@@ -9,6 +9,7 @@
 pub mod declaration;
 pub mod dimension;
 pub mod display;
+pub mod faces;
 pub mod parameter;
 pub mod quantity;
 pub mod setup;
