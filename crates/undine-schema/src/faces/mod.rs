@@ -4,6 +4,7 @@
 //! it and writing files is for those who call.
 
 pub mod help;
+pub mod json;
 pub mod reference;
 
 use crate::declaration::{Declaration, Kind};
@@ -119,6 +120,8 @@ fn paragraphs(text: &str) -> Vec<String> {
     paragraphs
 }
 
+#[cfg(test)]
+mod odd;
 #[cfg(test)]
 mod toy;
 
