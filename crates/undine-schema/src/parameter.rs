@@ -94,7 +94,14 @@ impl Range {
             0.0 => "0".to_owned(),
             _ => display::spell(value, dimension),
         };
-        let (least, most) = (bound(self.least), bound(self.most));
+        let (mut least, most) = (bound(self.least), bound(self.most));
+        // `from 1 to 20 kg/m3`: a unit that both have is said once.
+        if let (Some((number, unit)), Some((_, other))) =
+            (least.split_once(' '), most.split_once(' '))
+            && unit == other
+        {
+            least = number.to_owned();
+        }
         match (self.least.is_finite(), self.most.is_finite()) {
             (false, false) => "any number".to_owned(),
             (true, false) if self.above => format!("greater than {least}"),
@@ -271,6 +278,7 @@ mod tests {
             (range(f64::NEG_INFINITY, 40e-6, false), "at most 40 um"),
             (range(0.0, 0.1, true), "greater than 0 and at most 10 cm"),
             (range(0.01, 1.0, false), "from 1 cm to 1 m"),
+            (range(1.5, 8.0, false), "from 1.5 to 8 m"),
         ] {
             assert_eq!(range.words_in(Dimension::LENGTH), wanted);
         }

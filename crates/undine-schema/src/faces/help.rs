@@ -1,6 +1,6 @@
 //! What `undine help` prints: everything about one Behavior, the list of all, or what was meant by a name that is none.
 
-use super::{KINDS, choices, default, of_kind, paragraphs, range, takes, usual, with_article};
+use super::{KINDS, choices, default, notes, of_kind, paragraphs, takes, with_article};
 use crate::declaration::Declaration;
 use crate::parameter::{Fallback, Level, Parameter};
 use crate::spelling;
@@ -170,7 +170,7 @@ impl Page {
         let columns: [usize; 3] = std::array::from_fn(column);
         let fits = 2 + columns.iter().map(|width| width + 2).sum::<usize>() + WORDS <= self.width;
         for (parameter, [name, takes, given]) in parameters.iter().zip(&rows) {
-            let words = notes(parameter);
+            let words = format!("{}{}", parameter.doc, notes(parameter));
             let indent = if fits {
                 self.entry(&[(name, columns[0]), (takes, columns[1]), (given, columns[2])], &words);
                 columns.iter().sum::<usize>() + 8
@@ -212,13 +212,6 @@ fn given(parameter: &Parameter) -> String {
     })
 }
 
-/// All else about a parameter, in words.
-fn notes(parameter: &Parameter) -> String {
-    let channel = parameter.channel.map(|channel| format!("varies by channel `{channel}`"));
-    let all = [Some(parameter.doc.to_owned()), range(parameter), usual(parameter), channel];
-    all.into_iter().flatten().collect::<Vec<_>>().join("; ")
-}
-
 fn letters(text: &str) -> usize {
     text.chars().count()
 }
@@ -248,11 +241,11 @@ ball: an Object
 
 Parameters
   input      input                     required    where it is at the start
-  radius     length [m]                2 cm        its radius; greater than 0;
+  radius     length [m]                2 cm        its radius (greater than 0;
                                                    usually from 1 mm to 1 m; varies
-                                                   by channel `pscale`
+                                                   by channel `pscale`)
   velocity   vector [m/s]              4 0 0 m/s   how it moves
-  viscosity  dynamic viscosity [Pa·s]  0.001 Pa·s  of what is in it; at least 0
+  viscosity  dynamic viscosity [Pa·s]  0.001 Pa·s  of what is in it (at least 0)
   skin       choice                    rubber      what it is made of
                                                    rubber: gives way
                                                    steel: does not | ever
@@ -270,7 +263,7 @@ Example
     fn advanced_parameters_are_shown_to_those_who_ask() {
         let wanted = "
 Advanced parameters
-  seams     whole number     2         how many seams; from 0 to 12
+  seams     whole number     2         how many seams (from 0 to 12)
   hollow    flag             #false    whether there is nothing inside
   label     text             optional  what is printed on it
   picture   file             optional  what is painted on it
@@ -287,9 +280,9 @@ Example
     fn a_narrow_page_stacks_what_has_no_room() {
         let wanted = "
   radius: length [m], 2 cm
-      its radius; greater than 0;
+      its radius (greater than 0;
       usually from 1 mm to 1 m; varies
-      by channel `pscale`
+      by channel `pscale`)
 ";
         let page = help(&BALL, 40, false);
         assert!(page.contains(wanted), "{page}");

@@ -91,6 +91,14 @@ fn usual(parameter: &Parameter) -> Option<String> {
     Some(format!("usually {}", Range { least, most, above: false }.words_in(dimension)))
 }
 
+/// What numbers a parameter takes and how it varies, in brackets, to stand behind its doc line; empty if there is nothing to say.
+fn notes(parameter: &Parameter) -> String {
+    let channel = parameter.channel.map(|channel| format!("varies by channel `{channel}`"));
+    let all = [range(parameter), usual(parameter), channel];
+    let said: Vec<String> = all.into_iter().flatten().collect();
+    if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) }
+}
+
 /// The words that a parameter may be, each with its doc line; none for other types.
 fn choices(parameter: &Parameter) -> &'static [(&'static str, &'static str)] {
     match parameter.takes {

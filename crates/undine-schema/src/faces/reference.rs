@@ -1,6 +1,6 @@
 //! The reference in Markdown: an index, a page for each kind of node, and a page of units.
 
-use super::{KINDS, choices, default, of_kind, paragraphs, range, takes, usual};
+use super::{KINDS, choices, default, notes, of_kind, paragraphs, takes};
 use crate::declaration::{Declaration, Kind};
 use crate::display;
 use crate::parameter::{Fallback, Level, Parameter};
@@ -109,13 +109,7 @@ fn table(parameters: &[Parameter], level: Level, title: &str) -> String {
             (None, Fallback::Required) => "*required*".to_owned(),
             (None, _) => "–".to_owned(),
         };
-        let channel =
-            parameter.channel.map(|channel| format!("varies by channel {}", code(channel)));
-        let bounds = [range(parameter), usual(parameter), channel];
-        let mut words = prose(parameter.doc);
-        for note in bounds.into_iter().flatten() {
-            words += &format!("; {note}");
-        }
+        let mut words = prose(parameter.doc) + &notes(parameter);
         for (word, doc) in choices(parameter) {
             words += &format!("<br>{}: {}", code(word), prose(doc));
         }
@@ -261,16 +255,16 @@ ball \"red\" input=\"balls\" radius=\"4 cm\"
 | name | takes | default | what it is |
 |---|---|---|---|
 | `input` | input | *required* | where it is at the start |
-| `radius` | length [m] | `2 cm` | its radius; greater than 0; usually from 1 mm to 1 m; varies by channel `pscale` |
+| `radius` | length [m] | `2 cm` | its radius (greater than 0; usually from 1 mm to 1 m; varies by channel `pscale`) |
 | `velocity` | vector [m/s] | `4 0 0 m/s` | how it moves |
-| `viscosity` | dynamic viscosity [Pa·s] | `0.001 Pa·s` | of what is in it; at least 0 |
+| `viscosity` | dynamic viscosity [Pa·s] | `0.001 Pa·s` | of what is in it (at least 0) |
 | `skin` | choice | `rubber` | what it is made of<br>`rubber`: gives way<br>`steel`: does not \\| ever |
 
 **Advanced**
 
 | name | takes | default | what it is |
 |---|---|---|---|
-| `seams` | whole number | `2` | how many seams; from 0 to 12 |
+| `seams` | whole number | `2` | how many seams (from 0 to 12) |
 | `hollow` | flag | `#false` | whether there is nothing inside |
 | `label` | text | – | what is printed on it |
 | `picture` | file | – | what is painted on it |
