@@ -38,3 +38,6 @@ pub use task::{Moment, Tasks};
 pub use timeline::Timeline;
 pub use values::Values;
 pub use world::{StoreId, World};
+
+pub mod constraint;
+pub mod newton;
