@@ -1,0 +1,143 @@
+//! Paths of nodes and parameters: `wind/inflow.velocity`, and setting what they name.
+//!
+//! The names of Groups and a Behavior, divided by `/`; behind a `.` the parameter. `setup`, `output` and `input/groom` name
+//! the nodes that are not in the tree.
+
+use crate::catalogue::{Catalogue, suggestion};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::document::{Atom, Element, Property};
+
+/// What a parameter is set to from elsewhere: a value, or a node with keys.
+#[derive(Debug, Clone)]
+pub enum Given {
+    /// `name=value`.
+    Value(Atom),
+    /// `name { key … }`.
+    Node(Element),
+}
+
+/// A name for a parameter, as a scene or a template gives it.
+#[derive(Debug, Clone)]
+pub struct Exposed {
+    /// The name, with the path of the Group that says it.
+    pub name: String,
+    /// The path of the parameter, from the root.
+    pub path: String,
+    /// Where the path stands.
+    pub place: Place,
+}
+
+/// What a node is called: its first argument, or what it is.
+pub fn name_of(element: &Element) -> &str {
+    match element.name.as_str() {
+        "setup" | "output" => &element.name,
+        _ => element.arguments.first().and_then(Atom::text).unwrap_or(&element.name),
+    }
+}
+
+/// Whether a node stands in the tree of Groups and Behaviors, or holds settings.
+fn is_addressed(element: &Element) -> bool {
+    !matches!(
+        element.name.as_str(),
+        "input" | "expose" | "template" | "include" | "use" | "attribute"
+    )
+}
+
+/// A path joined to the one it is below.
+pub fn below(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
+}
+
+/// All names that `expose` gives, in these nodes and the Groups below them.
+pub fn exposed(elements: &[Element], path: &str) -> Vec<Exposed> {
+    let mut found = Vec::new();
+    for element in elements {
+        if element.name == "group" {
+            found.extend(exposed(&element.children, &below(path, name_of(element))));
+        } else if element.name == "expose"
+            && let Some(name) = element.arguments.first().and_then(Atom::text)
+            && let Some(target) = element.property("path")
+            && let Some(to) = target.value.text()
+        {
+            found.push(Exposed {
+                name: below(path, name),
+                path: below(path, to),
+                place: target.value.place.clone(),
+            });
+        }
+    }
+    found
+}
+
+/// Sets the parameter that a path names; `at` is who asks, for errors.
+pub fn set(
+    elements: &mut [Element],
+    path: &str,
+    given: Given,
+    at: &Place,
+    catalogue: &Catalogue,
+) -> Result<(), Diagnostic> {
+    let Some((nodes, parameter)) =
+        path.rsplit_once('.').filter(|(nodes, name)| !nodes.is_empty() && !name.is_empty())
+    else {
+        return Err(Diagnostic::error(at, format!("`{path}` names no parameter")).help(
+            "a path is names of Groups and a Behavior, and a parameter: wind/inflow.velocity",
+        ));
+    };
+    let mut segments: Vec<&str> = nodes.split('/').collect();
+    let inputs = segments[0] == "input" && segments.len() > 1;
+    let element = if inputs {
+        segments.remove(0);
+        let first = segments.remove(0);
+        let input = elements
+            .iter_mut()
+            .find(|element| element.name == "input" && name_of(element) == first);
+        let input = input.ok_or_else(|| missing_node(path, first, &[], at))?;
+        if segments.is_empty() { input } else { find(&mut input.children, path, &segments, at)? }
+    } else {
+        find(elements, path, &segments, at)?
+    };
+    // In a Group a child of the parameter's name is a Behavior, if there is one of that name.
+    let taken = element.name == "group" && catalogue.behavior(parameter).is_some();
+    element.properties.retain(|property| property.name != parameter);
+    element.children.retain(|child| taken || child.name != parameter || child.name == "key");
+    match given {
+        Given::Value(value) => element.properties.push(Property {
+            name: parameter.to_owned(),
+            place: value.place.clone(),
+            value,
+        }),
+        Given::Node(mut node) => {
+            node.name = parameter.to_owned();
+            element.children.push(node);
+            element.block = true;
+        }
+    }
+    Ok(())
+}
+
+fn find<'e>(
+    elements: &'e mut [Element],
+    path: &str,
+    segments: &[&str],
+    at: &Place,
+) -> Result<&'e mut Element, Diagnostic> {
+    let (first, rest) = segments.split_first().expect("a path has at least one name");
+    let found =
+        elements.iter().position(|element| is_addressed(element) && name_of(element) == *first);
+    let Some(found) = found else {
+        let names: Vec<&str> =
+            elements.iter().filter(|element| is_addressed(element)).map(name_of).collect();
+        return Err(missing_node(path, first, &names, at));
+    };
+    let element = &mut elements[found];
+    if rest.is_empty() { Ok(element) } else { find(&mut element.children, path, rest, at) }
+}
+
+fn missing_node(path: &str, name: &str, names: &[&str], at: &Place) -> Diagnostic {
+    Diagnostic::error(at, format!("`{path}` leads nowhere: there is no `{name}`")).help(suggestion(
+        name,
+        names.iter().copied(),
+        "there are",
+    ))
+}

@@ -1,0 +1,647 @@
+//! From nodes of a document to the tree of Groups and Behaviors, and to inputs with their graph of data.
+//!
+//! Every value is read against its parameter here; what names something else is looked up afterwards, in [`crate::check`].
+
+use crate::address::below;
+use crate::catalogue::{Catalogue, KEYWORDS, LOAD, suggestion};
+use crate::diagnostic::{Diagnostic, Place, Report};
+use crate::document::{Atom, Element, Property, Scalar};
+use crate::scene::{Attribute, GraphNode, Input};
+use crate::settings::Settings;
+use crate::values;
+use std::collections::BTreeMap;
+use undine_schema::setup::{self, Behavior, Group, Node};
+use undine_schema::{Declaration, Kind, Parameter, Quantity, Setting, Value, spelling};
+
+/// Builds a scene's tree, and keeps the place of everything in it.
+pub struct Tree<'a> {
+    /// What nodes there are.
+    pub catalogue: &'a Catalogue,
+    /// What `setup` says, for keys that name frames.
+    pub settings: &'a Settings,
+    /// Where each node and each parameter stands, by path.
+    pub places: &'a mut BTreeMap<String, Place>,
+    /// The inputs so far.
+    pub inputs: Vec<Input>,
+    /// What is wrong so far.
+    pub report: &'a mut Report,
+}
+
+impl Tree<'_> {
+    /// The root Group.
+    pub fn root(&mut self, elements: &[Element]) -> Group {
+        let (children, settings) = self.body(elements, "", None);
+        Group { name: String::new(), disabled: false, settings, children }
+    }
+
+    /// What a Group holds and sets. `own` is the Group's node; the root has none.
+    fn body(
+        &mut self,
+        elements: &[Element],
+        path: &str,
+        own: Option<&Element>,
+    ) -> (Vec<Node>, setup::Settings) {
+        let mut nodes: Vec<Node> = Vec::new();
+        let mut names: BTreeMap<String, Place> = BTreeMap::new();
+        let mut others = Vec::new();
+        for element in elements {
+            let node = match element.name.as_str() {
+                "group" => self.group(element, path).map(Node::Group),
+                "input" => {
+                    self.input(element, path);
+                    None
+                }
+                "expose" | "use" | "include" | "template" => None,
+                "setup" | "output" if own.is_none() => None,
+                "setup" | "output" => {
+                    self.report.add(
+                        Diagnostic::error(
+                            &element.place,
+                            format!("`{}` stands at the top level", element.name),
+                        )
+                        .help("move it out of the Group"),
+                    );
+                    None
+                }
+                name => match self.catalogue.behavior(name) {
+                    Some(declaration) => {
+                        Some(Node::Behavior(self.behavior(element, declaration, path)))
+                    }
+                    None => {
+                        others.push(element);
+                        None
+                    }
+                },
+            };
+            let Some(node) = node else { continue };
+            let place = element.arguments.first().map_or(&element.place, |name| &name.place);
+            match names.get(node.name()) {
+                Some(first) => self.report.add(twice(element, node.name(), place, first)),
+                None => {
+                    names.insert(node.name().to_owned(), place.clone());
+                }
+            }
+            nodes.push(node);
+        }
+        let mut below_here = Vec::new();
+        declarations(&nodes, &mut below_here);
+        let mut settings = setup::Settings::new();
+        let properties = own.map_or(&[][..], |own| own.properties.as_slice());
+        for property in properties.iter().filter(|property| property.name != "disabled") {
+            self.group_value(property, &below_here, path, &mut settings);
+        }
+        for element in others {
+            self.group_node(element, &below_here, path, &mut settings);
+        }
+        (nodes, settings)
+    }
+
+    fn group(&mut self, element: &Element, path: &str) -> Option<Group> {
+        let name = match element.arguments.as_slice() {
+            [name] => self.name(name)?,
+            [] => {
+                self.report.add(
+                    Diagnostic::error(&element.place, "a Group has a name")
+                        .help("write group \"hair\" { … }"),
+                );
+                return None;
+            }
+            [_, stray, ..] => {
+                self.report.add(
+                    Diagnostic::error(&stray.place, "a Group has one name")
+                        .help("what it sets has a name too: radius=\"40 um\""),
+                );
+                return None;
+            }
+        };
+        let path = below(path, &name);
+        self.places.insert(path.clone(), element.header());
+        let disabled = self.disabled(element);
+        let (children, settings) = self.body(&element.children, &path, Some(element));
+        Some(Group { name, disabled, settings, children })
+    }
+
+    /// `group "hair" radius="40 um"`.
+    fn group_value(
+        &mut self,
+        property: &Property,
+        below_here: &[&'static Declaration],
+        path: &str,
+        into: &mut setup::Settings,
+    ) {
+        let parameters = parameters(below_here, &property.name);
+        let Some((owner, parameter)) = parameters.first().copied() else {
+            self.nobody_takes(&property.name, &property.place, below_here, path);
+            return;
+        };
+        // One value for all of them: it has to suit each.
+        for (_, other) in parameters
+            .iter()
+            .skip(1)
+            .filter(|(_, other)| other.takes != parameter.takes || other.range != parameter.range)
+        {
+            if let Err(error) = values::read(&property.value, other) {
+                self.report.add(error);
+                return;
+            }
+        }
+        if let Some(value) = values::single(&property.value, parameter, owner.name, self.report) {
+            self.places.insert(format!("{path}.{}", property.name), property.value.place.clone());
+            into.insert(property.name.clone(), Setting::Constant(value));
+        }
+    }
+
+    /// A child of a Group that is neither a Group nor a Behavior: a parameter, or a mistake.
+    fn group_node(
+        &mut self,
+        element: &Element,
+        below_here: &[&'static Declaration],
+        path: &str,
+        into: &mut setup::Settings,
+    ) {
+        let Some((owner, parameter)) = parameters(below_here, &element.name).first().copied()
+        else {
+            self.unknown_node(element, path);
+            return;
+        };
+        if into.contains_key(&element.name) {
+            self.report.add(
+                Diagnostic::error(&element.header(), format!("`{}` is set twice", element.name))
+                    .help("keep one of them"),
+            );
+        } else if let Some(setting) =
+            values::setting(element, parameter, self.settings, owner.name, self.report)
+        {
+            self.places.insert(format!("{path}.{}", element.name), element.header());
+            into.insert(element.name.clone(), setting);
+        }
+    }
+
+    fn nobody_takes(
+        &mut self,
+        name: &str,
+        place: &Place,
+        below_here: &[&'static Declaration],
+        path: &str,
+    ) {
+        let here: Vec<&str> =
+            below_here.iter().flat_map(|d| d.parameters).map(|parameter| parameter.name).collect();
+        let owners: Vec<&str> = self
+            .catalogue
+            .behaviors()
+            .filter(|declaration| declaration.parameter(name).is_some())
+            .map(|declaration| declaration.name)
+            .collect();
+        if below_here.is_empty() && !owners.is_empty() {
+            self.report.add(
+                Diagnostic::warning(
+                    place,
+                    format!("`{name}` is set for nothing: the Group `{path}` is empty"),
+                )
+                .help("it will hold for the Behaviors that are put into the Group"),
+            );
+            return;
+        }
+        let help =
+            match (name, spelling::alike(name, here.iter().copied()).is_empty(), owners.as_slice())
+            {
+                ("enabled", ..) => "write disabled=#true to take a Group out".to_owned(),
+                (_, true, [owner, ..]) => {
+                    format!("`{name}` is a parameter of `{owner}`, which is not in this Group")
+                }
+                _ => suggestion(name, here.into_iter(), "they take"),
+            };
+        let message = format!("no Behavior in the Group `{path}` takes `{name}`");
+        self.report.add(Diagnostic::error(place, message).help(help));
+    }
+
+    fn unknown_node(&mut self, element: &Element, path: &str) {
+        let name = element.name.as_str();
+        if let Some(graph) = self.catalogue.graph_node(name) {
+            self.report.add(
+                Diagnostic::error(
+                    &element.place,
+                    format!("`{name}` is a {} and stands in an input", graph.kind.noun()),
+                )
+                .help(format!("write input \"name\" {{ {name} … }}")),
+            );
+            return;
+        }
+        let owner =
+            self.catalogue.behaviors().find(|declaration| declaration.parameter(name).is_some());
+        let behaviors = self.catalogue.behaviors().map(|declaration| declaration.name);
+        let keywords = KEYWORDS
+            .iter()
+            .map(|(word, _)| *word)
+            .filter(|word| path.is_empty() || !matches!(*word, "setup" | "output" | "template"));
+        let names: Vec<&str> = keywords.chain(behaviors).collect();
+        let help = match owner {
+            Some(owner) if spelling::alike(name, names.iter().copied()).is_empty() => {
+                format!(
+                    "`{name}` is a parameter of `{}`: write {} {name}=…",
+                    owner.name, owner.name
+                )
+            }
+            _ => suggestion(name, names.into_iter(), "there are"),
+        };
+        self.report.add(
+            Diagnostic::error(&element.place, format!("there is no Behavior `{name}`")).help(help),
+        );
+    }
+
+    fn behavior(
+        &mut self,
+        element: &Element,
+        declaration: &'static Declaration,
+        path: &str,
+    ) -> Behavior {
+        let name = self.own_name(element, declaration);
+        let path = below(path, &name);
+        self.places.insert(path.clone(), element.header());
+        let disabled = self.disabled(element);
+        let settings = self.settings_of(element, declaration, &path, |_| false).0;
+        Behavior { name, declaration, disabled, settings }
+    }
+
+    /// The name that a Behavior or a node of the graph is given, by default what it is.
+    fn own_name(&mut self, element: &Element, declaration: &Declaration) -> String {
+        match element.arguments.as_slice() {
+            [] => declaration.name.to_owned(),
+            [first, ..] if first.text().is_none() => {
+                let parameter =
+                    declaration.parameters.first().map_or("parameter", |parameter| parameter.name);
+                self.report.add(
+                    Diagnostic::error(
+                        &first.place,
+                        format!("this value of `{}` has no name", declaration.name),
+                    )
+                    .help(format!(
+                        "write {parameter}={}, if that is what you mean",
+                        first.place.text()
+                    )),
+                );
+                declaration.name.to_owned()
+            }
+            [first, rest @ ..] => {
+                if let Some(stray) = rest.first() {
+                    self.report.add(
+                        Diagnostic::error(&stray.place, format!("`{}` has one name; this is a second", declaration.name))
+                            .help("values have names, name=value, and a value of several words stands in quotes"),
+                    );
+                }
+                self.name(first).unwrap_or_else(|| declaration.name.to_owned())
+            }
+        }
+    }
+
+    /// What a node sets of what its declaration takes, and its other children that `keep` wants.
+    pub fn settings_of<'e>(
+        &mut self,
+        element: &'e Element,
+        declaration: &'static Declaration,
+        path: &str,
+        keep: impl Fn(&str) -> bool,
+    ) -> (setup::Settings, Vec<&'e Element>) {
+        let mut settings = setup::Settings::new();
+        for property in element.properties.iter().filter(|property| property.name != "disabled") {
+            let Some(parameter) = declaration.parameter(&property.name) else {
+                self.unknown_parameter(&property.name, &property.place, declaration);
+                continue;
+            };
+            let atom = plain_frames(&property.value, declaration, parameter);
+            if let Some(value) = values::single(&atom, parameter, declaration.name, self.report) {
+                self.places
+                    .insert(format!("{path}.{}", property.name), property.value.place.clone());
+                settings.insert(property.name.clone(), Setting::Constant(value));
+            }
+        }
+        let mut kept = Vec::new();
+        for child in &element.children {
+            let Some(parameter) = declaration.parameter(&child.name) else {
+                if keep(&child.name) {
+                    kept.push(child);
+                } else {
+                    self.unknown_parameter(&child.name, &child.place, declaration);
+                }
+                continue;
+            };
+            if let Some(first) = element.property(&child.name) {
+                self.report.add(
+                    Diagnostic::error(&child.place, format!("`{}` is set twice", child.name))
+                        .label("again here")
+                        .also(&first.place, "set here")
+                        .help("keep one of them"),
+                );
+            } else if settings.contains_key(&child.name) {
+                self.report.add(
+                    Diagnostic::error(&child.place, format!("`{}` is set twice", child.name))
+                        .help("keep one of them"),
+                );
+            } else if declaration.kind == Kind::Settings && child.block {
+                self.report.add(
+                    Diagnostic::error(
+                        &child.place,
+                        format!("`{}` cannot change over time", child.name),
+                    )
+                    .help("give it one value"),
+                );
+            } else if let Some(setting) =
+                values::setting(child, parameter, self.settings, declaration.name, self.report)
+            {
+                self.places.insert(format!("{path}.{}", child.name), child.header());
+                settings.insert(child.name.clone(), setting);
+            }
+        }
+        (settings, kept)
+    }
+
+    fn unknown_parameter(&mut self, name: &str, place: &Place, declaration: &Declaration) {
+        let names = || declaration.parameters.iter().map(|parameter| parameter.name);
+        let help = match name {
+            "enabled" => "write disabled=#true to take it out".to_owned(),
+            _ if declaration.parameters.is_empty() => {
+                format!("`{}` takes no parameters", declaration.name)
+            }
+            _ if self.catalogue.behavior(name).is_some()
+                && spelling::alike(name, names()).is_empty() =>
+            {
+                format!(
+                    "`{name}` is a Behavior, and stands in a Group beside `{}`, not in it",
+                    declaration.name
+                )
+            }
+            _ => suggestion(name, names(), "it takes"),
+        };
+        let message = format!("`{}` has no parameter `{name}`", declaration.name);
+        self.report.add(Diagnostic::error(place, message).help(help));
+    }
+
+    fn input(&mut self, element: &Element, group: &str) {
+        let name = match element.arguments.as_slice() {
+            [name] => self.name(name),
+            _ => {
+                self.report.add(
+                    Diagnostic::error(&element.header(), "an input has one name")
+                        .help("write input \"groom\" file=\"groom.ply\""),
+                );
+                None
+            }
+        };
+        let Some(name) = name.map(|name| below(group, &name)) else { return };
+        let path = format!("input/{name}");
+        if let Some(first) = self.places.insert(path.clone(), element.header()) {
+            let error = twice(element, &name, &element.arguments[0].place, &first);
+            self.report.add(error);
+        }
+        let mut input = Input {
+            name,
+            disabled: self.disabled(element),
+            nodes: Vec::new(),
+            attributes: BTreeMap::new(),
+        };
+        let load = self.catalogue.graph_node(LOAD);
+        let loads = |name: &str| load.and_then(|load| load.parameter(name)).is_some();
+        let given = element.properties.iter().any(|property| property.name != "disabled")
+            || element.children.iter().any(|child| {
+                loads(&child.name) && self.catalogue.graph_node(&child.name).is_none()
+            });
+        // Its own properties are those of a file to load.
+        let mut own = element.clone();
+        own.children
+            .retain(|child| loads(&child.name) && self.catalogue.graph_node(&child.name).is_none());
+        match load {
+            Some(load) if given => {
+                let settings = self.settings_of(&own, load, &path, |_| false).0;
+                let node = GraphNode {
+                    path: path.clone(),
+                    declaration: load,
+                    disabled: false,
+                    settings,
+                    children: Vec::new(),
+                };
+                input.nodes.push(node);
+            }
+            _ => {}
+        }
+        for child in element
+            .children
+            .iter()
+            .filter(|child| !own.children.iter().any(|o| o.name == child.name))
+        {
+            if child.name == "attribute" {
+                self.attribute(child, &path, &mut input);
+            } else {
+                input.nodes.extend(self.graph_node(child, &path, input.nodes.len()));
+            }
+        }
+        if let Some(first) = input.nodes.first() {
+            let takes_input =
+                first.declaration.parameters.iter().any(|p| p.takes == undine_schema::Type::Input);
+            if first.declaration.kind == Kind::Filter && !takes_input && first.children.is_empty() {
+                let place =
+                    self.places.get(&first.path).cloned().unwrap_or_else(|| element.place.clone());
+                self.report.add(
+                    Diagnostic::error(
+                        &place,
+                        format!("there is nothing to {} yet", first.declaration.name),
+                    )
+                    .help("a source comes first: a file, or one of the shapes"),
+                );
+            }
+        } else if element.children.iter().all(|child| child.name == "attribute") && !given {
+            let sources = self
+                .catalogue
+                .graph_nodes()
+                .filter(|node| node.kind == Kind::Source)
+                .map(|node| node.name);
+            let sources: Vec<&str> = sources.filter(|name| *name != LOAD).collect();
+            self.report.add(
+                Diagnostic::error(
+                    &element.header(),
+                    format!("the input `{}` has no data", input.name),
+                )
+                .help(format!(
+                    "write file=\"groom.ply\", or a source in its block: {}",
+                    crate::catalogue::listed(&sources)
+                )),
+            );
+        }
+        self.inputs.push(input);
+    }
+
+    /// A source or a filter, the `n`-th of its parent.
+    fn graph_node(&mut self, element: &Element, parent: &str, n: usize) -> Option<GraphNode> {
+        let Some(declaration) = self.catalogue.graph_node(&element.name) else {
+            let name = &element.name;
+            if self.catalogue.behavior(name).is_some() {
+                self.report.add(
+                    Diagnostic::error(
+                        &element.place,
+                        format!("`{name}` is a Behavior and stands in a Group, not in an input"),
+                    )
+                    .help("an input holds sources and filters"),
+                );
+            } else {
+                let names = self.catalogue.graph_nodes().map(|node| node.name).chain(["attribute"]);
+                let help = suggestion(name, names, "there are");
+                self.report.add(
+                    Diagnostic::error(
+                        &element.place,
+                        format!("there is no source or filter `{name}`"),
+                    )
+                    .help(help),
+                );
+            }
+            return None;
+        };
+        let name = self.own_name(element, declaration);
+        let mut path = format!("{parent}/{name}");
+        // The same filter may come twice: later ones are told apart by their number.
+        if self.places.contains_key(&path) {
+            path = format!("{path}-{}", n + 1);
+        }
+        self.places.insert(path.clone(), element.header());
+        let disabled = self.disabled(element);
+        let catalogue = self.catalogue;
+        let known = |name: &str| catalogue.graph_node(name).is_some();
+        let (settings, kept) = self.settings_of(element, declaration, &path, known);
+        let mut children = Vec::new();
+        for child in kept {
+            children.extend(self.graph_node(child, &path, children.len()));
+        }
+        Some(GraphNode { path, declaration, disabled, settings, children })
+    }
+
+    /// `attribute "density" "500 kg/m3"`.
+    fn attribute(&mut self, element: &Element, path: &str, input: &mut Input) {
+        let [name, atom] = element.arguments.as_slice() else {
+            self.report.add(
+                Diagnostic::error(&element.header(), "an attribute has a name and a value")
+                    .help("write attribute \"density\" \"500 kg/m3\"; a value of several words stands in quotes"),
+            );
+            return;
+        };
+        let Some(name) = self.name(name) else { return };
+        let value = match self.catalogue.channel(&name) {
+            Some(parameter) => values::single(atom, parameter, &input.name, self.report),
+            None => free_value(atom).map_err(|error| self.report.add(error)).ok(),
+        };
+        let Some(value) = value else { return };
+        let path = format!("{path}.{name}");
+        if let Some(first) = self.places.insert(path, element.header()) {
+            self.report.add(
+                Diagnostic::error(
+                    &element.header(),
+                    format!("the attribute `{name}` is set twice"),
+                )
+                .label("again here")
+                .also(&first, "set here")
+                .help("keep one of them"),
+            );
+        }
+        input.attributes.insert(name, Attribute { value, place: element.header() });
+    }
+
+    fn disabled(&mut self, element: &Element) -> bool {
+        let Some(property) = element.property("disabled") else { return false };
+        match property.value.scalar {
+            Scalar::Flag(flag) => flag,
+            _ => {
+                self.report.add(
+                    Diagnostic::error(&property.value.place, "`disabled` is #true or #false")
+                        .help("write disabled=#true"),
+                );
+                false
+            }
+        }
+    }
+
+    /// A name that can stand in a path.
+    fn name(&mut self, atom: &Atom) -> Option<String> {
+        let name = atom.text().unwrap_or_default();
+        let strange = |c: char| matches!(c, '/' | '.') || c.is_control();
+        if name.is_empty() || name.contains(strange) || name.trim() != name {
+            self.report.add(
+                Diagnostic::error(&atom.place, "this cannot be a name").help(
+                    "a name is a word without `/` and `.`, which divide paths: \"left-sleeve\"",
+                ),
+            );
+            return None;
+        }
+        Some(name.to_owned())
+    }
+}
+
+/// All kinds of Behaviors below, each once.
+fn declarations(nodes: &[Node], into: &mut Vec<&'static Declaration>) {
+    for node in nodes {
+        match node {
+            Node::Group(group) => declarations(&group.children, into),
+            Node::Behavior(behavior) => {
+                if !into.iter().any(|known| known.name == behavior.declaration.name) {
+                    into.push(behavior.declaration);
+                }
+            }
+        }
+    }
+}
+
+/// The parameters of this name, with who takes them.
+fn parameters(
+    declarations: &[&'static Declaration],
+    name: &str,
+) -> Vec<(&'static Declaration, &'static Parameter)> {
+    declarations.iter().filter_map(|owner| Some((*owner, owner.parameter(name)?))).collect()
+}
+
+fn twice(element: &Element, name: &str, place: &Place, first: &Place) -> Diagnostic {
+    let help = match element.arguments.is_empty() {
+        true => format!("give it a name of its own: {} \"second-{}\"", element.name, element.name),
+        false => "give one of them another name".to_owned(),
+    };
+    Diagnostic::error(place, format!("there are two nodes `{name}` here"))
+        .label("again here")
+        .also(first, "first here")
+        .help(help)
+}
+
+/// `frames=96` stands for the text that a range would be.
+fn plain_frames(atom: &Atom, declaration: &Declaration, parameter: &Parameter) -> Atom {
+    match &atom.scalar {
+        Scalar::Integer(whole)
+            if declaration.kind == Kind::Settings && parameter.name == "frames" =>
+        {
+            Atom { scalar: Scalar::Text(whole.to_string()), place: atom.place.clone() }
+        }
+        _ => atom.clone(),
+    }
+}
+
+/// A value that no declaration describes: a quantity, a flag or a text.
+fn free_value(atom: &Atom) -> Result<Value, Diagnostic> {
+    let wrong = |what: &str| {
+        Diagnostic::error(&atom.place, what.to_owned())
+            .help("write a value such as \"500 kg/m3\" or \"4 0 0 m/s\"")
+    };
+    match &atom.scalar {
+        Scalar::Integer(whole) => Ok(Value::Number(*whole as f64)),
+        Scalar::Float(number) if number.is_finite() => Ok(Value::Number(*number)),
+        Scalar::Float(_) | Scalar::Null => Err(wrong("an attribute is a finite value")),
+        Scalar::Flag(flag) => Ok(Value::Flag(*flag)),
+        Scalar::Text(text) if text.trim_start().starts_with('=') => {
+            Err(wrong("expressions are not available in this version"))
+        }
+        Scalar::Text(text) => match Quantity::parse(text) {
+            Ok(quantity) => match quantity.values.as_slice() {
+                [one] => Ok(Value::Number(*one)),
+                &[x, y, z] => Ok(Value::Vector([x, y, z])),
+                _ => Err(wrong("an attribute is one number or three")),
+            },
+            // A number with a unit that is none is a slip, anything else a text.
+            Err(error) if text.trim_start().starts_with(|c: char| c.is_ascii_digit()) => {
+                Err(wrong(&error.to_string()))
+            }
+            Err(_) => Ok(Value::Text(text.clone())),
+        },
+    }
+}
