@@ -1,1 +1,3 @@
 //! Undine as a library: every Behavior, and running, resuming and caching a setup.
+
+pub mod cache;

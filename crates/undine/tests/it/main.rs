@@ -1,0 +1,3 @@
+//! The tests of the library, as one program.
+
+mod cache;
