@@ -1,0 +1,89 @@
+//! What can be wrong with a file: which file, where in it, what was found and what would be right.
+
+use std::fmt::{self, Display};
+use std::path::PathBuf;
+
+/// The result of reading or writing.
+pub type Result<T, E = IoError> = std::result::Result<T, E>;
+
+/// Where in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A line of a text, from 1 on.
+    Line(u64),
+    /// A byte, from 0 on.
+    Byte(u64),
+}
+
+impl Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Byte(byte) => write!(f, "byte {byte}"),
+        }
+    }
+}
+
+/// Every error of reading and writing files.
+#[derive(Debug, thiserror::Error)]
+pub enum IoError {
+    /// The file could not be read.
+    #[error("cannot read {}: {source}", .file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// Writing failed.
+    #[error("cannot write: {0}")]
+    Write(#[from] std::io::Error),
+    /// The name of a file does not end with a format that is known.
+    #[error("{} is of an unknown format; its name should end with .ply or .obj", .file.display())]
+    UnknownFormat {
+        /// The file.
+        file: PathBuf,
+    },
+    /// What is in the file is not what its format allows.
+    #[error("{}, {place}: {found}; {wanted}", .file.display())]
+    Malformed {
+        /// The file.
+        file: PathBuf,
+        /// Where in it.
+        place: Place,
+        /// What is there.
+        found: String,
+        /// What would be right.
+        wanted: String,
+    },
+    /// Something that the format cannot hold.
+    #[error("{what} cannot be written: {found}; {wanted}")]
+    Unwritable {
+        /// What was to be written.
+        what: String,
+        /// What is wrong with it.
+        found: String,
+        /// What would be right.
+        wanted: String,
+    },
+    /// A pattern of files that is none.
+    #[error(
+        "`{pattern}` is no pattern of files: {fault}; write for example splash.####.ply or splash.$F4.ply"
+    )]
+    BadPattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        fault: &'static str,
+    },
+    /// A frame for which there is no file.
+    #[error("{} is not there: {nearest}", .file.display())]
+    MissingFrame {
+        /// The file looked for.
+        file: PathBuf,
+        /// The frame looked for.
+        frame: i64,
+        /// Which frames there are, in words.
+        nearest: String,
+    },
+}

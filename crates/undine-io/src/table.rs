@@ -1,0 +1,120 @@
+//! Plain tables: points with named channels of any element type, and polygons between them.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use undine_core::glam::{DVec3, Vec3};
+use undine_core::mesh::Polygons;
+
+/// Channels by name, in the order of their names.
+pub type Channels = BTreeMap<String, Values>;
+
+/// The values of a channel, one for each element.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Numbers of 32 bits.
+    F32(Vec<f32>),
+    /// Numbers of 64 bits.
+    F64(Vec<f64>),
+    /// Whole numbers.
+    I32(Vec<i32>),
+    /// Whole numbers from 0 on.
+    U32(Vec<u32>),
+    /// Ids.
+    U64(Vec<u64>),
+    /// Vectors of 32 bits.
+    Vec3(Vec<Vec3>),
+    /// Vectors of 64 bits.
+    DVec3(Vec<DVec3>),
+}
+
+impl Values {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::F32(values) => values.len(),
+            Self::F64(values) => values.len(),
+            Self::I32(values) => values.len(),
+            Self::U32(values) => values.len(),
+            Self::U64(values) => values.len(),
+            Self::Vec3(values) => values.len(),
+            Self::DVec3(values) => values.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What they are, for messages.
+    pub fn noun(&self) -> &'static str {
+        match self {
+            Self::F32(_) | Self::F64(_) => "numbers",
+            Self::I32(_) | Self::U32(_) | Self::U64(_) => "whole numbers",
+            Self::Vec3(_) | Self::DVec3(_) => "vectors",
+        }
+    }
+
+    /// As numbers; `None` if they are vectors. Ids beyond 2⁵³ lose their last digits.
+    pub fn numbers(&self) -> Option<Cow<'_, [f64]>> {
+        Some(match self {
+            Self::F64(values) => Cow::Borrowed(values),
+            Self::F32(values) => values.iter().map(|&value| f64::from(value)).collect(),
+            Self::I32(values) => values.iter().map(|&value| f64::from(value)).collect(),
+            Self::U32(values) => values.iter().map(|&value| f64::from(value)).collect(),
+            Self::U64(values) => values.iter().map(|&value| value as f64).collect(),
+            Self::Vec3(_) | Self::DVec3(_) => return None,
+        })
+    }
+
+    /// As vectors; `None` if they are numbers.
+    pub fn vectors(&self) -> Option<Cow<'_, [DVec3]>> {
+        match self {
+            Self::DVec3(values) => Some(Cow::Borrowed(values)),
+            Self::Vec3(values) => Some(values.iter().map(|value| value.as_dvec3()).collect()),
+            _ => None,
+        }
+    }
+
+    /// As ids: whole numbers that are not negative; `None` if they are anything else.
+    pub fn ids(&self) -> Option<Cow<'_, [u64]>> {
+        match self {
+            Self::U64(values) => Some(Cow::Borrowed(values)),
+            Self::U32(values) => Some(values.iter().map(|&value| u64::from(value)).collect()),
+            Self::I32(values) => {
+                let ids = values.iter().map(|&value| u64::try_from(value).ok());
+                Some(Cow::Owned(ids.collect::<Option<_>>()?))
+            }
+            _ => None,
+        }
+    }
+
+    /// The first element that is not finite.
+    pub fn first_not_finite(&self) -> Option<usize> {
+        match self {
+            Self::F32(values) => values.iter().position(|value| !value.is_finite()),
+            Self::F64(values) => values.iter().position(|value| !value.is_finite()),
+            Self::Vec3(values) => values.iter().position(|value| !value.is_finite()),
+            Self::DVec3(values) => values.iter().position(|value| !value.is_finite()),
+            Self::I32(_) | Self::U32(_) | Self::U64(_) => None,
+        }
+    }
+}
+
+/// Points with channels.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Points {
+    /// Where each is [m].
+    pub positions: Vec<DVec3>,
+    /// What else is known of each.
+    pub channels: Channels,
+}
+
+/// Polygons with channels.
+#[derive(Debug, Clone)]
+pub struct Faces {
+    /// The corners of each.
+    pub polygons: Polygons,
+    /// What else is known of each.
+    pub channels: Channels,
+}

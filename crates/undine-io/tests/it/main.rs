@@ -1,0 +1,6 @@
+//! The tests of files, as one program.
+
+mod obj;
+mod pattern;
+mod ply;
+mod ply_hostile;
