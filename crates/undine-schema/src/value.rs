@@ -145,6 +145,40 @@ impl Keys {
         }
     }
 
+    /// How fast it changes at a time, per second and component: the exact derivative of [`at`](Self::at). Where that jumps, at a
+    /// key, it is what follows; zero for what is held, and for what has no numbers.
+    pub fn rate(&self, time: f64) -> [f64; 3] {
+        self.rate_within(time, self.keys.partition_point(|key| key.time <= time))
+    }
+
+    /// As [`rate`](Self::rate), but at a key where it jumps, what led to it.
+    pub fn rate_before(&self, time: f64) -> [f64; 3] {
+        self.rate_within(time, self.keys.partition_point(|key| key.time < time))
+    }
+
+    /// The rate between the keys `after - 1` and `after`.
+    fn rate_within(&self, time: f64, after: usize) -> [f64; 3] {
+        if after == 0 || after == self.keys.len() || self.interpolation == Interpolation::Hold {
+            return [0.0; 3];
+        }
+        let k = after - 1;
+        let width = self.keys[after].time - self.keys[k].time;
+        let t = (time - self.keys[k].time) / width;
+        let components = self.keys[k].value.numbers().map_or(0, <[f64]>::len);
+        std::array::from_fn(|n| {
+            if n >= components {
+                return 0.0;
+            }
+            let mean = (number(&self.keys[after], n) - number(&self.keys[k], n)) / width;
+            if self.interpolation == Interpolation::Linear {
+                return mean;
+            }
+            mean * (6.0 * t - 6.0 * t * t)
+                + self.slope(k, n) * (3.0 * t * t - 4.0 * t + 1.0)
+                + self.slope(after, n) * (3.0 * t * t - 2.0 * t)
+        })
+    }
+
     /// The cubic Hermite curve between keys `k` and `k + 1` of component `n`.
     fn cubic(&self, k: usize, n: usize, part: f64) -> f64 {
         let width = self.keys[k + 1].time - self.keys[k].time;
@@ -298,6 +332,23 @@ mod tests {
             assert!(value >= last - 1e-12 && value <= 9.0 + 1e-12, "{value} after {last}");
             last = value;
         }
+    }
+
+    #[test]
+    fn the_rate_is_the_derivative_of_the_value() {
+        for (_, way) in Interpolation::WORDS {
+            let keys = keys(&[(0.0, 0.0), (1.0, 3.0), (1.5, 4.0), (4.0, 2.0)], *way);
+            for step in -5..50 {
+                // Off the keys, where the value of held keys jumps.
+                let (time, h) = (0.1 * f64::from(step) + 0.03, 1e-6);
+                let slope = (at(&keys, time + h) - at(&keys, time - h)) / (2.0 * h);
+                let [rate, none, _] = keys.rate(time);
+                assert!((rate - slope).abs() < 1e-6, "{way:?} at {time}: {rate}, not {slope}");
+                assert_eq!((none, keys.rate_before(time)[0]), (0.0, rate));
+            }
+        }
+        let linear = keys(&[(0.0, 0.0), (1.0, 3.0), (2.0, 4.0)], Interpolation::Linear);
+        assert_eq!((linear.rate_before(1.0)[0], linear.rate(1.0)[0]), (3.0, 1.0));
     }
 
     #[test]
