@@ -46,7 +46,7 @@ pub use error::{GeometryError, Result};
 pub use levelset::LevelSet;
 pub use mass::{MassProperties, Principal};
 pub use mesh_solid::{Inside, MeshSolid};
-pub use motion::Motion;
+pub use motion::{Course, Motion};
 pub use pose::{Pose, Twist};
 pub use pseudonormals::Pseudonormals;
 pub use shape::Shape;

@@ -6,7 +6,31 @@
 
 use crate::error::{GeometryError, Result};
 use crate::pose::{Pose, Twist};
+use std::fmt::Debug;
+use std::sync::Arc;
 use undine_core::glam::{DQuat, DVec3};
+
+/// A motion that is known by formulas of its own.
+pub trait Course: Debug + Send + Sync {
+    /// Where it is at a time [s].
+    fn pose(&self, time: f64) -> Pose;
+
+    /// The derivative of the pose by time; where it jumps, what follows.
+    fn twist(&self, time: f64) -> Twist;
+
+    /// The derivative of the pose by time; where it jumps, what was before.
+    fn twist_before(&self, time: f64) -> Twist;
+
+    /// The times [s] strictly between two times at which the twist may jump or turn back, ascending.
+    fn turns(&self, from: f64, to: f64) -> Vec<f64>;
+}
+
+/// A course is only like itself.
+impl PartialEq for dyn Course {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::addr_eq(self, other)
+    }
+}
 
 /// Where a rigid thing is at any time.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +69,7 @@ enum Path {
         keys: Vec<Key>,
         spans: Vec<Span>,
     },
+    Course(Arc<dyn Course>),
 }
 
 /// What happens between two keys.
@@ -117,9 +142,15 @@ impl Motion {
         Ok(Self { path: Path::Keyed { interpolation, keys, spans } })
     }
 
-    /// Whether it never moves.
+    /// By formulas of its own, which are trusted to be finite.
+    pub fn course(course: Arc<dyn Course>) -> Self {
+        Self { path: Path::Course(course) }
+    }
+
+    /// Whether it is known never to move.
     pub fn is_still(&self) -> bool {
         match &self.path {
+            Path::Course(_) => false,
             Path::Still(_) => true,
             Path::Steady(_, twist) => *twist == Twist::default(),
             Path::Keyed { keys, .. } => keys.iter().all(|key| key.pose == keys[0].pose),
@@ -129,6 +160,7 @@ impl Motion {
     /// Where it is at a time [s].
     pub fn pose(&self, time: f64) -> Pose {
         match &self.path {
+            Path::Course(course) => course.pose(time),
             Path::Still(pose) => *pose,
             Path::Steady(pose, twist) => Pose {
                 rotation: turn(twist.angular * time) * pose.rotation,
@@ -147,6 +179,7 @@ impl Motion {
     /// How fast it moves at a time [s]: the derivative of the pose. At a key where that jumps, it is what follows.
     pub fn twist(&self, time: f64) -> Twist {
         match &self.path {
+            Path::Course(course) => course.twist(time),
             Path::Still(_) => Twist::default(),
             Path::Steady(_, twist) => *twist,
             Path::Keyed { interpolation, keys, spans } => match locate(keys, time) {
@@ -171,17 +204,19 @@ impl Motion {
                 spans[next - 1].twist(&from.pose, &to.pose, part)
             }
             Path::Keyed { .. } => Twist::default(),
+            Path::Course(course) => course.twist_before(time),
             Path::Still(_) | Path::Steady(..) => self.twist(time),
         }
     }
 
     /// The times of the keys [s] strictly between two times: where it may change its direction.
-    pub fn turns(&self, from: f64, to: f64) -> impl Iterator<Item = f64> + '_ {
-        let keys = match &self.path {
-            Path::Keyed { keys, .. } => &keys[..],
-            Path::Still(_) | Path::Steady(..) => &[],
+    pub fn turns(&self, from: f64, to: f64) -> impl Iterator<Item = f64> + use<> {
+        let times: Vec<f64> = match &self.path {
+            Path::Keyed { keys, .. } => keys.iter().map(|key| key.time).collect(),
+            Path::Course(course) => course.turns(from, to),
+            Path::Still(_) | Path::Steady(..) => Vec::new(),
         };
-        keys.iter().map(|key| key.time).filter(move |&time| from < time && time < to)
+        times.into_iter().filter(move |&time| from < time && time < to)
     }
 
     /// The angle [rad] that it turns through between two times [s]: the integral of the size of its spin.
@@ -206,6 +241,11 @@ impl Motion {
         match &self.path {
             Path::Still(_) => 0.0,
             Path::Steady(_, twist) => size(twist) * (to - from),
+            Path::Course(_) => {
+                let ends: Vec<f64> =
+                    std::iter::once(from).chain(self.turns(from, to)).chain([to]).collect();
+                ends.windows(2).map(|ends| self.quadrature(ends[0], ends[1], &size)).sum()
+            }
             Path::Keyed { keys, .. } => {
                 let parts = keys.windows(2).map(|pair| {
                     let (a, b) = (pair[0].time.max(from), pair[1].time.min(to));

@@ -1,6 +1,7 @@
 //! What has an inside, and the one answer that shapes, meshes and level sets give to "how far, which side, which way".
 
 use std::fmt::Debug;
+use std::sync::Arc;
 use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
 
@@ -91,6 +92,28 @@ impl<S: Solid> Solid for Several<S> {
 }
 
 impl<S: Solid + ?Sized> Solid for &S {
+    fn distance(&self, at: DVec3) -> f64 {
+        (**self).distance(at)
+    }
+
+    fn nearest(&self, at: DVec3) -> Nearest {
+        (**self).nearest(at)
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        (**self).bounds()
+    }
+
+    fn first_hit(&self, from: DVec3, to: DVec3) -> Option<DVec3> {
+        (**self).first_hit(from, to)
+    }
+
+    fn is_wall_between(&self, from: DVec3, to: DVec3) -> bool {
+        (**self).is_wall_between(from, to)
+    }
+}
+
+impl<S: Solid + Send + ?Sized> Solid for Arc<S> {
     fn distance(&self, at: DVec3) -> f64 {
         (**self).distance(at)
     }

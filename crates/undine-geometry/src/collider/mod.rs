@@ -102,11 +102,15 @@ impl Collider {
     ///
     /// On several processes, each can ask about places in its own Buckets and in its copies of those around them, which it
     /// refreshes before; of what lies beyond, a process knows nothing.
-    pub fn level_set(set: LevelSet, velocity: Option<Handle<Vec3>>) -> Result<Self> {
+    pub fn level_set(
+        set: impl Into<Arc<LevelSet>>,
+        velocity: Option<Handle<Vec3>>,
+    ) -> Result<Self> {
+        let set = set.into();
         if let Some(handle) = velocity {
             set.volume().column(handle)?;
         }
-        Ok(Self::new(Form::Level(Arc::new(set), velocity)))
+        Ok(Self::new(Form::Level(set, velocity)))
     }
 
     fn new(form: Form) -> Self {

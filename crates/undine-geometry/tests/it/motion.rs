@@ -3,7 +3,7 @@
 use undine_core::glam::{DQuat, DVec3};
 use undine_geometry::motion::{Interpolation, Key};
 use undine_geometry::random::unit;
-use undine_geometry::{Collider, Motion, Pose, Shape, Solid, Twist};
+use undine_geometry::{Collider, Course, Motion, Pose, Shape, Solid, Twist};
 
 fn vector(seed: u64, number: u64, half: f64) -> DVec3 {
     let [x, y, z] = [0, 1, 2].map(|k| (2.0 * unit(seed, 3 * number + k) - 1.0) * half);
@@ -215,4 +215,44 @@ fn the_surface_of_a_moving_shape_moves_as_its_points_do() {
                 && nearest.point.cmple(bounds.max + 1e-9).all()
         );
     }
+}
+
+/// Round a circle about z, turning with it, and resting before time 0.
+#[derive(Debug)]
+struct Carousel;
+
+impl Course for Carousel {
+    fn pose(&self, time: f64) -> Pose {
+        let rotation = DQuat::from_rotation_z(2.0 * time.max(0.0));
+        Pose { rotation, translation: rotation * DVec3::X }
+    }
+
+    fn twist(&self, time: f64) -> Twist {
+        let angular = if time < 0.0 { DVec3::ZERO } else { 2.0 * DVec3::Z };
+        Twist { linear: angular.cross(self.pose(time).translation), angular }
+    }
+
+    fn twist_before(&self, time: f64) -> Twist {
+        if time <= 0.0 { Twist::default() } else { self.twist(time) }
+    }
+
+    fn turns(&self, from: f64, to: f64) -> Vec<f64> {
+        [0.0].into_iter().filter(|&time| from < time && time < to).collect()
+    }
+}
+
+#[test]
+fn a_course_of_its_own_moves_as_it_says() {
+    let motion = Motion::course(std::sync::Arc::new(Carousel));
+    let differences = by_differences(&motion, 0.7);
+    assert!(differences.linear.distance(motion.twist(0.7).linear) < 1e-8);
+    assert!((motion.swept_angle(-1.0, 1.5) - 3.0).abs() < 1e-12);
+    assert!((motion.swept_length(-1.0, 1.5) - 3.0).abs() < 1e-12);
+    assert_eq!(motion.turns(-1.0, 1.0).collect::<Vec<_>>(), [0.0]);
+    assert_eq!(motion.twist_before(0.0), Twist::default());
+    assert!(!motion.is_still() && motion == motion.clone());
+    // A ball on the carousel is where the carousel says.
+    let ball = Collider::solid(Shape::sphere(0.1).unwrap()).with_motion(motion.clone());
+    let step = ball.during(0.0, 0.5).unwrap();
+    assert!(step.distance(motion.pose(0.5).translation) < -0.0999);
 }
