@@ -7,3 +7,7 @@ use undine_sim::BehaviorKind;
 /// Every Behavior of this crate.
 pub const BEHAVIORS: &[BehaviorKind] =
     &[BehaviorKind::force::<gravity::Gravity>(&gravity::DECLARATION)];
+pub mod drag;
+pub mod error;
+
+pub use error::{ActionError, Result};

@@ -1,0 +1,3 @@
+//! What Actions do to things, held against nature.
+
+mod drag;
