@@ -1,0 +1,232 @@
+//! Points on the surface of a rigid body, by which others see it: they move and turn with it.
+//!
+//! Each is an offset [m] from the body's centre in the body's own frame: the place of a mesh's vertex, or of a sample. Samples
+//! are no nearer to each other than the spacing, and leave no room for one more.
+
+use crate::error::{Result, SolidError};
+use std::collections::BTreeMap;
+use undine_core::glam::{DVec3, I64Vec3};
+use undine_core::mesh::Bounds;
+use undine_geometry::sampling::{Sampling, sample_surface_poisson, sample_volume_jittered};
+use undine_geometry::{GeometryError, Nearest, Solid, Triangles};
+
+/// At each vertex of the mesh, in their order.
+pub fn boundary_of_vertices(mesh: &Triangles, centre: DVec3) -> Vec<DVec3> {
+    mesh.positions().iter().map(|at| *at - centre).collect()
+}
+
+/// On the triangles of a mesh, `spacing` [m] apart.
+pub fn boundary_of_mesh(
+    mesh: &Triangles,
+    centre: DVec3,
+    spacing: f64,
+    sampling: Sampling,
+) -> Result<Vec<DVec3>> {
+    let samples = sample_surface_poisson(mesh, spacing, sampling)?;
+    Ok(samples.iter().map(|sample| sample.point - centre).collect())
+}
+
+/// On the surface of a solid, `spacing` [m] apart, a quarter of a million at most. Details much smaller than the spacing may be missed.
+pub fn boundary_of_solid(
+    solid: &dyn Solid,
+    centre: DVec3,
+    spacing: f64,
+    sampling: Sampling,
+) -> Result<Vec<DVec3>> {
+    if !(spacing > 0.0 && spacing.is_finite()) {
+        let (what, wanted) = ("the spacing of boundary particles [m]", "positive and finite");
+        return Err(SolidError::BadNumber { what, found: spacing, wanted });
+    }
+    let most = sampling.most.min(MOST);
+    let near = candidates(solid, spacing / CELLS_PER_SPACING, Sampling { most, ..sampling })?;
+    let mut kept = Spaced::new(spacing);
+    for at in near {
+        if let Some(on) = onto_surface(solid, at, 1e-6 * spacing) {
+            kept.offer(on);
+            if kept.points.len() > most {
+                return Err(too_many(kept.points.len(), most));
+            }
+        }
+    }
+    Ok(kept.points.into_iter().map(|at| at - centre).collect())
+}
+
+/// Boundary particles at most of one solid, whatever is allowed: finding them takes some kilobytes for each.
+const MOST: usize = 1 << 18;
+const CELLS_PER_SPACING: f64 = 3.0;
+/// A sample keeps others out of about 1.2 spacing² of surface, in which 9 cells per spacing² lie in one or two layers.
+const CANDIDATES_PER_SAMPLE: usize = 32;
+
+/// Points in all cells near the surface, several in each ball of the spacing.
+///
+/// A fine grid over a large solid would be found too large only when memory is full of it. So coarse grids come first: each
+/// finer one has more points, up to eight times as many, and the first one that has too many is the last.
+fn candidates(solid: &dyn Solid, cell: f64, sampling: Sampling) -> Result<Vec<DVec3>> {
+    const COARSEST: f64 = 1.0 / 16.0;
+    let what =
+        || GeometryError::Unbounded { what: "a solid to cover with boundary particles".into() };
+    let longest = solid.bounds().ok_or_else(what)?.size().max_element();
+    let most = sampling.most.saturating_mul(CANDIDATES_PER_SAMPLE);
+    let allowed = Sampling { most: most.saturating_mul(8).max(1 << 16), ..sampling };
+    let halvings = (COARSEST * longest / cell).log2().ceil().clamp(0.0, 60.0) as i32;
+    for halving in (0..=halvings).rev() {
+        let side = cell * 2_f64.powi(halving);
+        let shell = Shell { solid, half: 0.75 * side };
+        let near = sample_volume_jittered(&shell, side, allowed)?;
+        if halving == 0 {
+            return Ok(near);
+        }
+        if near.len() > most {
+            return Err(too_many(near.len() / CANDIDATES_PER_SAMPLE, sampling.most));
+        }
+    }
+    Ok(Vec::new())
+}
+
+fn too_many(found: usize, most: usize) -> SolidError {
+    let what = "the boundary particles of a body";
+    GeometryError::TooMany { what, found: found as u64, most: most as u64 }.into()
+}
+
+/// The point of the surface to which steps of the distance lead, within a tolerance [m].
+fn onto_surface(solid: &dyn Solid, from: DVec3, tolerance: f64) -> Option<DVec3> {
+    // One step is enough where distances are true; where they are lower bounds, each leaves a part of the way.
+    const STEPS: usize = 64;
+    let mut at = from;
+    for _ in 0..STEPS {
+        let Nearest { point, .. } = solid.nearest(at);
+        if !point.is_finite() {
+            return None;
+        }
+        if solid.distance(point).abs() <= tolerance {
+            return Some(point);
+        }
+        at = point;
+    }
+    None
+}
+
+/// All that is near to the surface of a solid, inside or outside.
+#[derive(Debug)]
+struct Shell<'a> {
+    solid: &'a dyn Solid,
+    /// How near [m].
+    half: f64,
+}
+
+impl Solid for Shell<'_> {
+    fn distance(&self, at: DVec3) -> f64 {
+        self.solid.distance(at).abs() - self.half
+    }
+
+    fn nearest(&self, at: DVec3) -> Nearest {
+        let Nearest { point, normal, distance } = self.solid.nearest(at);
+        let outwards = if distance < 0.0 { -normal } else { normal };
+        let distance = distance.abs() - self.half;
+        Nearest { point: point + outwards * self.half, normal: outwards, distance }
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        let Bounds { min, max } = self.solid.bounds()?;
+        Some(Bounds { min: min - self.half, max: max + self.half })
+    }
+}
+
+/// Points that keep a distance from each other, in the order in which they came.
+struct Spaced {
+    spacing: f64,
+    points: Vec<DVec3>,
+    /// The points in each cube of the spacing.
+    cells: BTreeMap<[i64; 3], Vec<usize>>,
+}
+
+impl Spaced {
+    fn new(spacing: f64) -> Self {
+        Self { spacing, points: Vec::new(), cells: BTreeMap::new() }
+    }
+
+    /// Keeps a point if no other is nearer than the spacing.
+    fn offer(&mut self, at: DVec3) {
+        let cell = (at / self.spacing).floor().as_i64vec3();
+        let around = (0..27).map(|n| cell + I64Vec3::new(n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1));
+        let near = around.flat_map(|cell| self.cells.get(&cell.to_array()).into_iter().flatten());
+        let room = self.spacing * self.spacing;
+        if near.into_iter().any(|&other| self.points[other].distance_squared(at) < room) {
+            return;
+        }
+        self.cells.entry(cell.to_array()).or_default().push(self.points.len());
+        self.points.push(at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use undine_geometry::{Shape, gallery};
+
+    fn check(points: &[DVec3], solid: &dyn Solid, spacing: f64, area: f64) {
+        for (n, at) in points.iter().enumerate() {
+            assert!(solid.distance(*at).abs() < 1e-5 * spacing, "{at} is not on the surface");
+            assert!(
+                points[..n].iter().all(|other| other.distance(*at) >= spacing),
+                "{at} is too near"
+            );
+        }
+        // Disks of half the spacing fill between 0.55 and 0.91 of a plane when there is no room for one more.
+        let filled = points.len() as f64 * std::f64::consts::PI * spacing * spacing / 4.0 / area;
+        assert!((0.5..0.95).contains(&filled), "{} points fill {filled}", points.len());
+    }
+
+    #[test]
+    fn points_cover_a_sphere_and_a_box_evenly() {
+        let sphere = Shape::sphere(0.5).unwrap();
+        let points = boundary_of_solid(&sphere, DVec3::ZERO, 0.1, Sampling::default()).unwrap();
+        check(&points, &sphere, 0.1, std::f64::consts::PI);
+        let cuboid = Shape::cuboid(DVec3::new(0.5, 0.25, 1.0)).unwrap();
+        let points = boundary_of_solid(&cuboid, DVec3::ZERO, 0.08, Sampling::default()).unwrap();
+        check(&points, &cuboid, 0.08, 2.0 * (0.5 + 1.0 + 2.0));
+        let mesh = gallery::cuboid(DVec3::new(0.5, 0.25, 1.0));
+        let points = boundary_of_mesh(&mesh, DVec3::ZERO, 0.08, Sampling::default()).unwrap();
+        check(&points, &cuboid, 0.08, 2.0 * (0.5 + 1.0 + 2.0));
+    }
+
+    #[test]
+    fn no_place_of_the_surface_is_far_from_a_point() {
+        let cut = Shape::sphere(0.3).unwrap();
+        let shape = Shape::cuboid(DVec3::splat(0.25)).unwrap().minus(cut, 0.05).unwrap();
+        let points = boundary_of_solid(&shape, DVec3::ZERO, 0.05, Sampling::default()).unwrap();
+        let dense = boundary_of_solid(&shape, DVec3::ZERO, 0.012, Sampling::default()).unwrap();
+        for at in dense {
+            let nearest = points.iter().map(|p| p.distance(at)).fold(f64::INFINITY, f64::min);
+            assert!(nearest < 0.05 * 1.25, "{nearest} m from {at}");
+        }
+    }
+
+    #[test]
+    fn offsets_are_from_the_centre() {
+        let mesh = gallery::cuboid(DVec3::ONE);
+        let centre = DVec3::new(1.0, 2.0, 3.0);
+        let offsets = boundary_of_vertices(&mesh, centre);
+        assert_eq!(offsets.len(), 8);
+        assert!(offsets.iter().zip(mesh.positions()).all(|(offset, at)| *offset + centre == *at));
+    }
+
+    #[test]
+    fn what_cannot_be_sampled_is_refused() {
+        let sphere = Shape::sphere(1.0).unwrap();
+        for spacing in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let bad = boundary_of_solid(&sphere, DVec3::ZERO, spacing, Sampling::default());
+            assert!(bad.unwrap_err().to_string().contains("spacing"));
+        }
+        // Also where the grid of all candidates could not be held in any memory.
+        let few = Sampling { most: 1000, seed: 0 };
+        for spacing in [0.04, 1e-4, 1e-9] {
+            let bad = boundary_of_solid(&sphere, DVec3::ZERO, spacing, few).unwrap_err();
+            assert!(bad.to_string().contains("or more"), "{bad}");
+        }
+        assert!(boundary_of_solid(&sphere, DVec3::ZERO, 1e-300, few).is_err());
+        let endless = Shape::half_space(DVec3::Y, 0.0).unwrap();
+        assert!(boundary_of_solid(&endless, DVec3::ZERO, 0.1, Sampling::default()).is_err());
+        assert!(boundary_of_mesh(&gallery::cuboid(DVec3::ONE), DVec3::ZERO, 0.0, few).is_err());
+    }
+}

@@ -1,0 +1,3 @@
+//! What solids do, held against nature.
+
+mod spin;
