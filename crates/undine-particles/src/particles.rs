@@ -78,12 +78,15 @@ impl Object for Particles {
         let particles = ParticleSystem::new(ingest.path, &ingest.world.domains[domain])?;
         let particles = ingest.world.particles.add(particles);
         let spatial = add_channels(&mut ingest.world.particles[particles], particles)?;
-        fill(ingest.world, domain, particles, cloud, &initial)?;
+        let first = fill(ingest.world, domain, particles, cloud, &initial)?;
+        let id = |place: u32| first + u64::from(place);
+        let edges = cloud.edges.iter().map(|edge| edge.map(id)).collect();
         let offers = Offers {
             material: Some(Material::Spatial(spatial)),
             dofs: Some(Dofs::Particles(spatial)),
             boundary: Some(Embedded::Particles(spatial)),
             port: Some(Port { particles: spatial }),
+            edges: Some(edges),
             ..Offers::default()
         };
         let id = ingest.offer(domain, data.attributes.clone(), offers);
@@ -177,14 +180,14 @@ fn add_channels(particles: &mut ParticleSystem, id: Id<ParticleSystem>) -> Resul
     })
 }
 
-/// Puts particles at the points of the input, with the channels that it has.
+/// Puts particles at the points of the input, with the channels that it has; the first one's id.
 fn fill(
     world: &mut World,
     domain: Id<undine_core::GridDomain>,
     id: Id<ParticleSystem>,
     cloud: &PointCloud,
     initial: &Initial,
-) -> Result<()> {
+) -> Result<u64> {
     let particles = &mut world.particles[id];
     let known = |particles: &ParticleSystem, name: &str| {
         particles.channels().infos().any(|info| info.name == name)
@@ -218,8 +221,7 @@ fn fill(
     }
     batch.set("v", &initial.velocity.iter().map(|value| value.as_vec3()).collect::<Vec<_>>())?;
     batch.set("pscale", &initial.radius.iter().map(|&radius| radius as f32).collect::<Vec<_>>())?;
-    particles.append(&world.domains[domain], batch)?;
-    Ok(())
+    Ok(particles.append(&world.domains[domain], batch)?.start)
 }
 
 impl Particles {

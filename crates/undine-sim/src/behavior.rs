@@ -4,9 +4,11 @@
 //! Nobody writes a Behavior by hand: an Object, Force, Constraint or Operator with a [`Declaration`] becomes one
 //! ([`BehaviorKind::object`], [`BehaviorKind::force`], …).
 
+use crate::action::constraint::{Bond, ConstraintBehavior, check_rest};
 use crate::action::force::{Force, ForceBehavior};
 use crate::action::operator::{Operator, OperatorBehavior};
 use crate::arena::Id;
+use crate::coupling::Coupling;
 use crate::error::{Result, SimError};
 use crate::input::{Data, Inputs};
 use crate::object::{Object, ObjectBehavior};
@@ -40,6 +42,14 @@ impl BehaviorKind {
         Self { declaration, create: || Box::new(ForceBehavior::<F>::new()) }
     }
 
+    /// The Behavior that creates a Constraint of this type.
+    pub const fn constraint<B: Bond<M, N>, const M: usize, const N: usize>(
+        declaration: &'static Declaration,
+    ) -> Self {
+        check_rest::<B::Element>(B::REST.len());
+        Self { declaration, create: || Box::new(ConstraintBehavior::<B, M, N>::new()) }
+    }
+
     /// The Behavior that creates an Operator of this type.
     pub const fn operator<O: Operator>(declaration: &'static Declaration) -> Self {
         Self { declaration, create: || Box::new(OperatorBehavior::<O>::new()) }
@@ -59,6 +69,11 @@ pub trait Behavior: Send {
 
     /// Its Objects and Actions.
     fn workers(&mut self) -> Vec<&mut dyn Worker>;
+
+    /// Its Constraint, as the coupled system sees it.
+    fn coupling(&mut self) -> Option<&mut dyn Coupling> {
+        None
+    }
 
     /// Its Objects, as Objects.
     fn objects(&self) -> Vec<&dyn crate::object::AnyObject> {

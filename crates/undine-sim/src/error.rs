@@ -19,6 +19,9 @@ pub enum SimError {
     /// In a linear system.
     #[error(transparent)]
     Solve(#[from] undine_linsolve::SolveError),
+    /// In the coupled system of a Newton iteration.
+    #[error(transparent)]
+    Newton(#[from] crate::newton::NewtonError),
     /// A Behavior cannot do with what the scene says.
     #[error("{path}: {what}; {help}")]
     BadSetup {

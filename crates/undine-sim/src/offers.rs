@@ -3,6 +3,7 @@
 
 use crate::arena::Id;
 use crate::world::StoreId;
+use std::sync::Arc;
 use undine_core::glam::{DMat3, DQuat, DVec3, Mat3, Vec3};
 use undine_core::particles::TopologicalParticles;
 use undine_core::volume::MacHandle;
@@ -26,6 +27,8 @@ pub struct Offers {
     pub fluid: Option<FluidField>,
     /// Something to bump into.
     pub collider: Option<Id<Collider>>,
+    /// Pairs of boundary particles that belong together, by ids.
+    pub edges: Option<Arc<[[u64; 2]]>>,
     /// Particles that may leave for another Group, or come from one.
     pub port: Option<Port>,
 }

@@ -8,6 +8,7 @@ use crate::input::Inputs;
 use crate::object::AnyObject;
 use crate::report::{Observer, SubstepReport};
 use crate::schedule::Schedule;
+use crate::solver::Solver;
 use crate::stage::{Pace, Stage};
 use crate::task::Moment;
 use crate::timeline::Timeline;
@@ -27,6 +28,7 @@ pub struct Simulation {
     timeline: Timeline,
     inputs: Arc<dyn Inputs>,
     kernels: Vec<Kernel>,
+    solver: Solver,
     clock: Clock,
 }
 
@@ -62,7 +64,16 @@ impl Simulation {
         let time = timeline.time(start);
         let (tree, schedule) = build::build(setup, kinds, &*inputs, &mut world, time)?;
         let clock = Clock { frame: start, substeps: 0 };
-        Ok(Self { world, tree, schedule, timeline, inputs, kernels: Vec::new(), clock })
+        Ok(Self {
+            world,
+            tree,
+            schedule,
+            timeline,
+            inputs,
+            kernels: Vec::new(),
+            solver: Solver::default(),
+            clock,
+        })
     }
 
     /// Adds a kernel of the user's own at a user-facing Stage; those of one Stage run in the order in which they were added,
@@ -180,6 +191,7 @@ impl Simulation {
         }
         now.substep = substep;
         self.run_stages(Stage::of(Pace::Frame, false), &now, observer)?;
+        self.solver.forget();
         self.clock.frame = frame;
         moment(self, outputs - 1)
     }
@@ -272,6 +284,27 @@ impl Simulation {
                 .map_err(|why| why.at(place))?;
             observer.task(&place(), began.elapsed());
         }
+        if stage == Stage::SolveSolids {
+            self.solve_coupled(now, observer)?;
+        }
+        Ok(())
+    }
+
+    /// The framework's own Task: Constraints and Forces of all coupled Objects in one system.
+    fn solve_coupled(&mut self, now: &Moment, observer: &mut dyn Observer) -> Result<()> {
+        let behaviors = self.tree.behaviors.iter_mut();
+        let mut couplings: Vec<_> =
+            behaviors.filter_map(|entry| entry.behavior.coupling()).collect();
+        if couplings.is_empty() {
+            return Ok(());
+        }
+        let task = "solve the coupled system";
+        let stage = Stage::SolveSolids;
+        let place = || Place { now: *now, stage, owner: "newton".to_owned(), task };
+        let began = Instant::now();
+        let _span = tracing::info_span!("task", name = task).entered();
+        self.solver.solve(&mut self.world, &mut couplings, now).map_err(|why| why.at(place))?;
+        observer.task(&place(), began.elapsed());
         Ok(())
     }
 

@@ -38,6 +38,8 @@ pub enum Stage {
     SolveSolids,
     /// Objects that nothing couples take their forces, each element by itself.
     SolveAlone,
+    /// Constraints keep what they will need in the next step: friction, multipliers.
+    Remember,
     /// The step is taken: positions follow from velocities.
     Advance,
     /// Nothing ends inside of a collider.
@@ -82,6 +84,7 @@ impl Stage {
         (Self::EvaluateConstraints, Pace::Newton, false, "Constraints fill their rows"),
         (Self::SolveSolids, Pace::Newton, false, "the coupled system is assembled and solved"),
         (Self::SolveAlone, Pace::Newton, false, "uncoupled elements take their forces"),
+        (Self::Remember, Pace::Substep, false, "Constraints keep friction and multipliers"),
         (Self::Advance, Pace::Substep, false, "positions follow from velocities"),
         (Self::Collide, Pace::Substep, false, "nothing ends inside of a collider"),
         (Self::Rebucket, Pace::Substep, false, "particles are sorted into Buckets"),

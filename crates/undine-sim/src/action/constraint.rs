@@ -1,0 +1,483 @@
+//! Constraints as Actions: which points they act on, what they remember in channels, and how the coupled system sees them.
+//!
+//! A Constraint's mathematics is in [`constraint`](crate::constraint). What is added here is a [`Bond`]: it chooses its points
+//! (*emission*), once or in every step, and gives each element its rest state. Elements, rest states, friction and
+//! multipliers are channels of an [`ElementSet`], so that a run goes on after a crash as if nothing had been.
+
+use crate::arena::Id;
+use crate::behavior::{Behavior, Ingest};
+use crate::constraint::dahl::Dahl;
+use crate::constraint::{Constraint, Placed};
+use crate::coupling::{self, Coupling};
+use crate::elements::ElementSet;
+use crate::error::Result;
+use crate::newton::element::Values as Spread;
+use crate::newton::{ConstraintTerm, Damping, Embedded as Hung, Mode, Term};
+use crate::offers::ObjectId;
+use crate::stage::Stage;
+use crate::task::{Hosted, Moment, Reach, Tasks, Worker};
+use crate::values::Values;
+use crate::world::{StoreId, World};
+use bytemuck::Pod;
+use std::collections::BTreeMap;
+use undine_core::ChannelSpec;
+use undine_schema::setup::Scope;
+use undine_schema::{Dimension, Parameter};
+
+/// How long motion of the rows takes to die away: every Constraint has it.
+pub const DAMPING_TIME: Parameter = Parameter::number(
+    "damping-time",
+    Dimension::TIME,
+    0.0,
+    "relaxation time of Rayleigh damping: motion dies away within about as long as this",
+)
+.not_negative()
+.usually(0.0, 10.0);
+
+/// The limit of Dahl friction: every Constraint has it.
+pub const FRICTION_LIMIT: Parameter = Parameter::number(
+    "friction-limit",
+    Dimension::FORCE,
+    0.0,
+    "force of inner friction, which does not depend on speed (Dahl)",
+)
+.not_negative()
+.advanced();
+
+/// The transition length of Dahl friction: every Constraint has it.
+pub const FRICTION_LENGTH: Parameter = Parameter::number(
+    "friction-length",
+    Dimension::LENGTH,
+    1e-3,
+    "how far it goes after a turn until inner friction is nearly at its limit",
+)
+.positive()
+.advanced();
+
+/// Stiffness or multipliers: every Constraint has it.
+pub const SOLVED_BY: Parameter = Parameter::choice(
+    "solved-by",
+    &[
+        ("stiffness", "forces and their derivatives; for what is soft"),
+        ("multipliers", "Lagrange multipliers; for what is stiff"),
+    ],
+    "how it enters the coupled system",
+)
+.advanced();
+
+/// Boundary particles of an Object, as emission sees them.
+pub struct End<'a> {
+    /// The Object.
+    pub object: ObjectId,
+    /// Whether it is one of those that the Constraint's `to` names.
+    pub is_target: bool,
+    /// Where its particles are.
+    pub placed: &'a [Placed],
+    /// Their stable ids.
+    pub ids: &'a [u64],
+    /// Pairs of them that belong together, by their places in `placed`.
+    pub edges: &'a [[u32; 2]],
+}
+
+/// The points of an element: which [`End`], and which particle of it.
+pub type Points<const N: usize> = [(usize, u32); N];
+
+/// A Constraint that chooses its points.
+pub trait Bond<const M: usize, const N: usize>:
+    Constraint<M, N, Element: Pod> + Send + Sized + 'static
+{
+    /// The names of the numbers that an element is made of, in order.
+    const REST: &'static [&'static str];
+
+    /// Makes it from the values of its parameters.
+    fn create(ingest: &mut Ingest<'_>) -> Result<Self>;
+
+    /// Takes the values of this moment.
+    fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
+        *self = Self::create(ingest)?;
+        Ok(())
+    }
+
+    /// Chooses points.
+    fn emit(&self, ends: &[End<'_>]) -> Result<Vec<Points<N>>>;
+
+    /// Whether points are chosen anew in every step.
+    fn emits_every_step(&self) -> bool {
+        false
+    }
+
+    /// The rest state of an element that begins here.
+    fn rest(&self, at: &[Placed; N]) -> Self::Element;
+
+    /// How far its elements reach.
+    fn reach(&self) -> Reach {
+        Reach::Local
+    }
+}
+
+/// Elements between the same Objects.
+struct Batch<E, const M: usize, const N: usize> {
+    objects: [ObjectId; N],
+    /// Their places in the store.
+    places: Vec<u32>,
+    elements: Vec<E>,
+    stencil: Vec<[u32; N]>,
+    start: Vec<[f64; M]>,
+    friction: Vec<[f64; M]>,
+    multipliers: Vec<[f64; M]>,
+}
+
+/// A Constraint and the Objects in its scope.
+pub(crate) struct Bound<B: Bond<M, N>, const M: usize, const N: usize> {
+    bond: B,
+    label: &'static str,
+    store: Id<ElementSet>,
+    ends: Vec<(ObjectId, bool)>,
+    damping: Rows<M>,
+    batches: Vec<Batch<B::Element, M, N>>,
+}
+
+/// How rows are damped and solved.
+#[derive(Debug, Clone, Copy)]
+struct Rows<const M: usize> {
+    relaxation: f64,
+    dahl: Option<[Dahl; M]>,
+    mode: Mode,
+}
+
+impl<const M: usize> Rows<M> {
+    fn of(scope: &Scope, time: f64) -> Result<Self> {
+        let values = Values::new(scope, time);
+        let declared =
+            |parameter: &Parameter| scope.declaration.parameter(parameter.name).is_some();
+        let number = |parameter: &Parameter| match declared(parameter) {
+            true => values.number(parameter.name),
+            false => Ok(0.0),
+        };
+        let (limit, length) = (number(&FRICTION_LIMIT)?, number(&FRICTION_LENGTH)?);
+        let multipliers = declared(&SOLVED_BY) && values.text(SOLVED_BY.name)? == "multipliers";
+        Ok(Self {
+            relaxation: number(&DAMPING_TIME)?,
+            dahl: (limit > 0.0).then_some([Dahl { limit, length }; M]),
+            mode: if multipliers { Mode::Compliance } else { Mode::Stiffness },
+        })
+    }
+}
+
+/// "Springs."
+pub(crate) struct ConstraintBehavior<B: Bond<M, N>, const M: usize, const N: usize> {
+    action: Option<Hosted<Bound<B, M, N>>>,
+}
+
+impl<B: Bond<M, N>, const M: usize, const N: usize> ConstraintBehavior<B, M, N> {
+    pub fn new() -> Self {
+        Self { action: None }
+    }
+}
+
+impl<B: Bond<M, N>, const M: usize, const N: usize> Behavior for ConstraintBehavior<B, M, N> {
+    fn ingest(&mut self, _: &mut Ingest<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn bind(&mut self, ingest: &mut Ingest<'_>, scope: &[ObjectId]) -> Result<()> {
+        let declaration = ingest.scope.declaration;
+        let to = declaration.parameter("to").map(|_| ingest.values().optional_text("to"));
+        let targets = to.transpose()?.flatten().map_or(Vec::new(), |path| (ingest.targets)(&path));
+        let mut ends: Vec<(ObjectId, bool)> =
+            scope.iter().map(|object| (*object, targets.contains(object))).collect();
+        let outside = targets.iter().filter(|object| !scope.contains(object));
+        ends.extend(outside.map(|object| (*object, true)));
+        ends.retain(|(object, _)| ingest.world.object(*object).offers.boundary.is_some());
+        if ends.is_empty() {
+            return Ok(());
+        }
+        let bond = B::create(ingest)?;
+        let mut elements = ElementSet::new(ingest.path);
+        for n in 0..N {
+            elements.add_channel(&ChannelSpec::new(format!("object-{n}"), 0_u32))?;
+            elements.add_channel(&ChannelSpec::new(format!("point-{n}"), 0_u64))?;
+        }
+        for name in B::REST {
+            elements.add_channel(&ChannelSpec::new(*name, 0.0_f64))?;
+        }
+        for m in 0..M {
+            elements.add_channel(&ChannelSpec::new(format!("friction-{m}"), 0.0_f64))?;
+            elements.add_channel(&ChannelSpec::new(format!("multiplier-{m}"), 0.0_f64))?;
+        }
+        for (object, _) in &ends {
+            ingest.world.objects[object.0].coupled = true;
+        }
+        let store = ingest.world.elements.add(elements);
+        let damping = Rows::of(ingest.scope, ingest.time)?;
+        let label = declaration.name;
+        let bound = Bound { bond, label, store, ends, damping, batches: Vec::new() };
+        let mut action = Hosted::new(bound);
+        let world = &*ingest.world;
+        action.host(|bound, on| bound.tasks(on, world));
+        self.action = Some(action);
+        Ok(())
+    }
+
+    fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
+        let Some(action) = &mut self.action else { return Ok(()) };
+        action.it.damping = Rows::of(ingest.scope, ingest.time)?;
+        action.it.bond.update(ingest)
+    }
+
+    fn workers(&mut self) -> Vec<&mut dyn Worker> {
+        self.action.iter_mut().map(|action| action as &mut dyn Worker).collect()
+    }
+
+    fn coupling(&mut self) -> Option<&mut dyn Coupling> {
+        self.action.as_mut().map(|action| &mut action.it as &mut dyn Coupling)
+    }
+}
+
+impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
+    fn tasks(&self, on: &mut Tasks<Self>, world: &World) {
+        let boundary = |object: &ObjectId| world.object(*object).offers.boundary;
+        let stores: Vec<StoreId> =
+            self.ends.iter().filter_map(|(object, _)| Some(boundary(object)?.store())).collect();
+        let read = || stores.iter().map(|store| store.everything());
+        let own = StoreId::from(self.store);
+        let emit = on.task(Stage::Emit, "choose points", Self::emit);
+        let emit = emit.reads(read()).writes([own.everything()]);
+        if self.bond.reach() == Reach::Everywhere {
+            emit.reaches_everywhere();
+        }
+        on.task(Stage::Remember, "remember", Self::remember)
+            .reads(read())
+            .writes([own.everything()]);
+    }
+
+    /// Chooses points if it is time to, and gathers the elements of this substep.
+    fn emit(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        if now.count == 0 || self.bond.emits_every_step() {
+            self.choose(world)?;
+        }
+        self.gather(world)
+    }
+
+    fn choose(&mut self, world: &mut World) -> Result<()> {
+        let mut seen = Vec::new();
+        for (object, is_target) in &self.ends {
+            let offers = &world.object(*object).offers;
+            let Some(boundary) = offers.boundary else { continue };
+            let ids = coupling::ids(world, &boundary)?;
+            let by_id = places_by_id(&ids);
+            let edges = offers.edges.as_deref().unwrap_or(&[]);
+            let place = |id: u64| by_id.get(&id).copied();
+            let edges: Vec<[u32; 2]> =
+                edges.iter().filter_map(|[a, b]| Some([place(*a)?, place(*b)?])).collect();
+            seen.push((*object, *is_target, coupling::placed(world, &boundary, 0.0)?, ids, edges));
+        }
+        let ends: Vec<End<'_>> = seen
+            .iter()
+            .map(|(object, is_target, placed, ids, edges)| End {
+                object: *object,
+                is_target: *is_target,
+                placed,
+                ids,
+                edges,
+            })
+            .collect();
+        let chosen = self.bond.emit(&ends)?;
+        let elements = &mut world.elements[self.store];
+        elements.resize(0);
+        elements.resize(chosen.len());
+        for n in 0..N {
+            let mut objects =
+                elements.column_mut(elements.handle::<u32>(&format!("object-{n}"))?)?;
+            let mut points = elements.column_mut(elements.handle::<u64>(&format!("point-{n}"))?)?;
+            for (element, chosen) in chosen.iter().enumerate() {
+                let (end, particle) = chosen[n];
+                objects[element] = ends[end].object.0 as u32;
+                points[element] = ends[end].ids[particle as usize];
+            }
+        }
+        for (k, name) in B::REST.iter().enumerate() {
+            let mut column = elements.column_mut(elements.handle::<f64>(name)?)?;
+            for (element, chosen) in chosen.iter().enumerate() {
+                let at = chosen.map(|(end, particle)| ends[end].placed[particle as usize]);
+                let rest = self.bond.rest(&at);
+                let numbers: &[f64] = bytemuck::cast_slice(std::slice::from_ref(&rest));
+                column[element] = numbers[k];
+            }
+        }
+        Ok(())
+    }
+
+    /// From channels to elements of the system, by the Objects they are between.
+    fn gather(&mut self, world: &World) -> Result<()> {
+        let elements = &world.elements[self.store];
+        let mut objects = Vec::with_capacity(N);
+        let mut points = Vec::with_capacity(N);
+        for n in 0..N {
+            objects.push(elements.column(elements.handle::<u32>(&format!("object-{n}"))?)?);
+            points.push(elements.column(elements.handle::<u64>(&format!("point-{n}"))?)?);
+        }
+        let rest: Vec<_> = B::REST
+            .iter()
+            .map(|name| elements.column(elements.handle::<f64>(name)?))
+            .collect::<Result<_>>()?;
+        let rows = |what: &str| -> Result<Vec<_>> {
+            (0..M)
+                .map(|m| elements.column(elements.handle::<f64>(&format!("{what}-{m}"))?))
+                .collect()
+        };
+        let (friction, multipliers) = (rows("friction")?, rows("multiplier")?);
+        let mut by_id = BTreeMap::new();
+        for (object, _) in &self.ends {
+            if let Some(boundary) = world.object(*object).offers.boundary {
+                by_id.insert(*object, (boundary, places_by_id(&coupling::ids(world, &boundary)?)));
+            }
+        }
+        let mut batches: BTreeMap<[ObjectId; N], Batch<B::Element, M, N>> = BTreeMap::new();
+        for element in 0..elements.len() {
+            let between: [ObjectId; N] =
+                std::array::from_fn(|n| ObjectId(objects[n][element] as usize));
+            let place = |n: usize| by_id.get(&between[n])?.1.get(&points[n][element]).copied();
+            let mut stencil = [0; N];
+            // What has left its Object, to another Group or a sink, is not held any more.
+            if !(0..N).all(|n| place(n).map(|place| stencil[n] = place).is_some()) {
+                continue;
+            }
+            let numbers: Vec<f64> = rest.iter().map(|column| column[element]).collect();
+            let batch = batches.entry(between).or_insert_with(|| Batch::new(between));
+            batch.places.push(element as u32);
+            batch.elements.push(bytemuck::pod_read_unaligned(bytemuck::cast_slice(&numbers)));
+            batch.stencil.push(stencil);
+            batch.friction.push(std::array::from_fn(|m| friction[m][element]));
+            batch.multipliers.push(std::array::from_fn(|m| multipliers[m][element]));
+        }
+        self.batches = batches.into_values().collect();
+        // The rows where the step begins, for damping and friction.
+        let (bond, damping) = (&self.bond, self.damping);
+        for batch in &mut self.batches {
+            let placed = batch.placed(world, 0.0)?;
+            let mut start = std::mem::take(&mut batch.start);
+            batch
+                .term(
+                    self.label,
+                    bond,
+                    Rows { relaxation: 0.0, dahl: None, ..damping },
+                    &|object| Hung::fixed(&placed[&object]),
+                )
+                .values(&mut start)?;
+            batch.start = start;
+        }
+        Ok(())
+    }
+
+    /// What friction and multipliers have become goes into channels.
+    fn remember(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        for batch in &mut self.batches {
+            let placed = batch.placed(world, now.step)?;
+            let mut friction = Vec::new();
+            batch
+                .term(self.label, &self.bond, self.damping, &|object| Hung::fixed(&placed[&object]))
+                .friction(&mut friction)?;
+            if !friction.is_empty() {
+                batch.friction = friction;
+            }
+        }
+        let elements = &world.elements[self.store];
+        for m in 0..M {
+            let mut friction =
+                elements.column_mut(elements.handle::<f64>(&format!("friction-{m}"))?)?;
+            let mut multiplier =
+                elements.column_mut(elements.handle::<f64>(&format!("multiplier-{m}"))?)?;
+            for batch in &self.batches {
+                for (n, &place) in batch.places.iter().enumerate() {
+                    friction[place as usize] = batch.friction[n][m];
+                    multiplier[place as usize] = batch.multipliers[n][m];
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<E: Pod + Send + Sync, const M: usize, const N: usize> Batch<E, M, N> {
+    fn new(objects: [ObjectId; N]) -> Self {
+        Self {
+            objects,
+            places: Vec::new(),
+            elements: Vec::new(),
+            stencil: Vec::new(),
+            start: Vec::new(),
+            friction: Vec::new(),
+            multipliers: Vec::new(),
+        }
+    }
+
+    fn placed(&self, world: &World, ahead: f64) -> Result<BTreeMap<ObjectId, Vec<Placed>>> {
+        let mut placed = BTreeMap::new();
+        for object in self.objects {
+            if let (Some(boundary), false) =
+                (world.object(object).offers.boundary, placed.contains_key(&object))
+            {
+                placed.insert(object, coupling::placed(world, &boundary, ahead)?);
+            }
+        }
+        Ok(placed)
+    }
+
+    fn term<'a, B: Bond<M, N> + Constraint<M, N, Element = E>>(
+        &'a self,
+        name: &'a str,
+        bond: &'a B,
+        rows: Rows<M>,
+        hung: &dyn Fn(ObjectId) -> Hung<'a>,
+    ) -> ConstraintTerm<'a, B, M, N> {
+        ConstraintTerm {
+            name,
+            constraint: bond,
+            elements: &self.elements,
+            stencil: &self.stencil,
+            embedded: self.objects.map(hung),
+            mode: rows.mode,
+            damping: Damping {
+                relaxation: Spread::All(rows.relaxation),
+                dahl: rows.dahl.map(Spread::All),
+                start: &self.start,
+                friction: &self.friction,
+            },
+            multipliers: &self.multipliers,
+        }
+    }
+}
+
+impl<B: Bond<M, N>, const M: usize, const N: usize> Coupling for Bound<B, M, N> {
+    fn objects(&self) -> Vec<ObjectId> {
+        self.ends.iter().map(|(object, _)| *object).collect()
+    }
+
+    fn terms<'a>(&'a self, hung: &dyn Fn(ObjectId) -> Hung<'a>) -> Vec<Box<dyn Term + 'a>> {
+        let term = |batch: &'a Batch<B::Element, M, N>| {
+            Box::new(batch.term(self.label, &self.bond, self.damping, hung)) as Box<dyn Term + 'a>
+        };
+        self.batches.iter().map(term).collect()
+    }
+
+    fn take_multipliers(&mut self, found: &mut dyn Iterator<Item = Vec<f64>>) {
+        for (batch, found) in self.batches.iter_mut().zip(found) {
+            for (multipliers, found) in batch.multipliers.iter_mut().zip(found.chunks_exact(M)) {
+                multipliers.copy_from_slice(found);
+            }
+        }
+    }
+}
+
+fn places_by_id(ids: &[u64]) -> BTreeMap<u64, u32> {
+    ids.iter().enumerate().map(|(place, &id)| (id, place as u32)).collect()
+}
+
+/// Refuses a declared element that is not made of the numbers it names.
+pub(crate) const fn check_rest<E>(names: usize) {
+    assert!(
+        size_of::<E>() == 8 * names,
+        "an element is made of exactly the numbers that REST names"
+    );
+}

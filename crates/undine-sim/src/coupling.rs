@@ -1,0 +1,120 @@
+//! Where embedded particles are, and the elements of Constraints as the coupled system sees them during a substep.
+//!
+//! This is scratch: it is made from channels when a substep begins, and what has to live on goes back into channels when it
+//! ends.
+
+use crate::constraint::Placed;
+use crate::error::Result;
+use crate::newton::{Embedded as Hung, Pose, Shape, Term};
+use crate::offers::{Bodies, Embedded, ObjectId, Spatial};
+use crate::world::World;
+use undine_core::ParticleSystem;
+use undine_core::channel::ChannelRef;
+use undine_core::glam::{DMat3, DVec3, Vec3};
+use undine_core::particles::Particles;
+
+/// The elements of one Constraint, while a substep is solved.
+pub trait Coupling: Send {
+    /// The Objects that its elements hang on.
+    fn objects(&self) -> Vec<ObjectId>;
+
+    /// Its elements as terms of the system, given how each Object's particles hang on unknowns.
+    fn terms<'a>(&'a self, hung: &dyn Fn(ObjectId) -> Hung<'a>) -> Vec<Box<dyn Term + 'a>>;
+
+    /// Takes the multipliers that the solve found, one list for each term.
+    fn take_multipliers(&mut self, found: &mut dyn Iterator<Item = Vec<f64>>);
+}
+
+/// Where the embedded particles of an Object are. Particles in spatial order are looked at `ahead` [s] along their velocity,
+/// since their positions stay those of the step's start.
+pub fn placed(world: &World, embedded: &Embedded, ahead: f64) -> Result<Vec<Placed>> {
+    match embedded {
+        Embedded::Particles(spatial) => {
+            let positions = positions(&world.particles[spatial.particles], spatial, ahead)?;
+            Ok(positions.into_iter().map(Placed::at).collect())
+        }
+        Embedded::OnBodies(on) => {
+            let points = &world.points[on.points];
+            let (body, rest) = (points.column(on.body)?, points.column(on.rest)?);
+            let poses = poses(world, &on.bodies)?;
+            let place = |(body, rest): (&u32, &DVec3)| {
+                let pose = &poses[*body as usize];
+                Placed { x: pose.centre + pose.rotation * *rest, frame: pose.rotation }
+            };
+            Ok(body.iter().zip(rest.iter()).map(place).collect())
+        }
+        Embedded::Kinematic(kinematic) => {
+            let points = &world.points[kinematic.points];
+            let (x, frame) = (points.column(points.position())?, points.column(kinematic.frame)?);
+            Ok(x.iter().zip(frame.iter()).map(|(&x, &frame)| Placed { x, frame }).collect())
+        }
+    }
+}
+
+/// How the embedded particles of an Object hang on its unknowns.
+pub fn shape(world: &World, embedded: &Embedded) -> Result<Shape> {
+    Ok(match embedded {
+        Embedded::Particles(_) => Shape::Identity,
+        Embedded::OnBodies(on) => {
+            let points = &world.points[on.points];
+            let rest = |x: &DVec3| Placed { x: *x, frame: DMat3::IDENTITY };
+            Shape::Rigid {
+                body: points.column(on.body)?.to_vec(),
+                rest: points.column(on.rest)?.iter().map(rest).collect(),
+            }
+        }
+        Embedded::Kinematic(_) => Shape::Fixed,
+    })
+}
+
+/// The stable ids of embedded particles, in the order of [`placed`].
+pub fn ids(world: &World, embedded: &Embedded) -> Result<Vec<u64>> {
+    match embedded {
+        Embedded::Particles(spatial) => {
+            let particles = &world.particles[spatial.particles];
+            flat(particles, &particles.column(particles.id())?, |id| *id)
+        }
+        Embedded::OnBodies(on) => {
+            let points = &world.points[on.points];
+            Ok(points.column(points.id())?.to_vec())
+        }
+        Embedded::Kinematic(kinematic) => {
+            let points = &world.points[kinematic.points];
+            Ok(points.column(points.id())?.to_vec())
+        }
+    }
+}
+
+/// Where bodies are.
+pub fn poses(world: &World, bodies: &Bodies) -> Result<Vec<Pose>> {
+    let points = &world.points[bodies.centres.points];
+    let (centre, turn) = (points.column(points.position())?, points.column(bodies.orientation)?);
+    let pose = |(centre, turn): (&DVec3, &undine_core::glam::DQuat)| Pose {
+        centre: *centre,
+        rotation: DMat3::from_quat(*turn),
+    };
+    Ok(centre.iter().zip(turn.iter()).map(pose).collect())
+}
+
+/// World positions of particles `ahead` [s] along their velocity [m], Bucket by Bucket.
+pub fn positions(particles: &ParticleSystem, on: &Spatial, ahead: f64) -> Result<Vec<DVec3>> {
+    let start = particles.world_positions()?;
+    if ahead == 0.0 {
+        return Ok(start);
+    }
+    let velocity = flat(particles, &particles.column(on.velocity)?, |v: &Vec3| v.as_dvec3())?;
+    Ok(start.into_iter().zip(velocity).map(|(x, v)| x + ahead * v).collect())
+}
+
+/// The values of a channel, Bucket by Bucket.
+pub fn flat<T: undine_core::Element, R>(
+    particles: &ParticleSystem,
+    column: &ChannelRef<'_, Particles, T>,
+    value: impl Fn(&T) -> R,
+) -> Result<Vec<R>> {
+    let mut all = Vec::with_capacity(particles.len());
+    for slot in 0..particles.topology().local() {
+        all.extend(column.chunk(slot as u32).iter().map(&value));
+    }
+    Ok(all)
+}

@@ -1,0 +1,258 @@
+//! The coupled system of a Newton iteration, on the World: gathers unknowns, inertia, Forces and Constraints of all strongly
+//! coupled Objects, solves, and gives the Objects their new velocities.
+
+use crate::constraint::Placed;
+use crate::coupling::{self, Coupling};
+use crate::error::{Result, SimError};
+use crate::newton::rotation;
+use crate::newton::system::Iterate;
+use crate::newton::unknowns::Kind;
+use crate::newton::{
+    Embedded as Hung, ForceTerm, Inertia, Pose, Shape, System, SystemSettings, Term, Unknowns,
+};
+use crate::offers::{Bodies, Dofs, ObjectId, Spatial};
+use crate::report::SolveRecord;
+use crate::task::Moment;
+use crate::world::World;
+use undine_core::glam::{DMat3, DQuat, DVec3, Vec3};
+
+/// Solves all strongly coupled Objects as one system.
+#[derive(Default)]
+pub(crate) struct Solver {
+    system: Option<System>,
+}
+
+/// The unknowns of an Object at the current iterate.
+struct Part {
+    object: ObjectId,
+    dofs: Option<Dofs>,
+    /// Its span of the unknowns.
+    span: usize,
+    mass: Vec<f64>,
+    displacement: Vec<DVec3>,
+    /// Of bodies: inertia tensors at the target, turns from it, and poses.
+    tensor: Vec<DMat3>,
+    turn: Vec<DVec3>,
+    poses: Vec<Pose>,
+    /// The particles that Forces act on, and those that Constraints do.
+    material: (Shape, Vec<Placed>),
+    boundary: (Shape, Vec<Placed>),
+    force: Vec<DVec3>,
+    stiffness: Vec<DMat3>,
+}
+
+impl Solver {
+    /// Forgets what is not a channel.
+    pub fn forget(&mut self) {
+        self.system = None;
+    }
+
+    /// One Newton iteration.
+    pub fn solve(
+        &mut self,
+        world: &mut World,
+        couplings: &mut [&mut dyn Coupling],
+        now: &Moment,
+    ) -> Result<()> {
+        let objects: Vec<ObjectId> =
+            (0..world.objects.len()).map(ObjectId).filter(|id| world.object(*id).coupled).collect();
+        if objects.is_empty() {
+            return Ok(());
+        }
+        let mut unknowns = Unknowns::new();
+        let parts = objects
+            .iter()
+            .map(|object| Part::gather(world, *object, now.step, &mut unknowns))
+            .collect::<Result<Vec<_>>>()?;
+        let kept = self.system.take().filter(|system| *system.unknowns() == unknowns);
+        let mut system = kept.map_or_else(|| System::new(unknowns.clone()), Ok)?;
+
+        let mut du = Vec::new();
+        let solved = {
+            let hung = |object: ObjectId| -> Hung<'_> {
+                let part = parts.iter().find(|part| part.object == object);
+                part.map_or(Hung::fixed(&[]), |part| part.boundary(&unknowns))
+            };
+            let terms: Vec<Box<dyn Term + '_>> =
+                couplings.iter().flat_map(|coupling| coupling.terms(&hung)).collect();
+            let terms: Vec<&dyn Term> = terms.iter().map(|term| &**term).collect();
+            let with_unknowns = || parts.iter().filter(|part| part.dofs.is_some());
+            let inertia: Vec<Inertia<'_>> = with_unknowns().map(Part::inertia).collect();
+            let forces: Vec<ForceTerm<'_>> =
+                with_unknowns().map(|part| part.forces(&unknowns)).collect::<Result<_>>()?;
+            system.connect(&terms, &forces)?;
+            let at = Iterate { dt: now.step, inertia: &inertia, terms: &terms, forces: &forces };
+            system.solve(&at, &SystemSettings::default(), &mut du)?
+        };
+        let mut multipliers = solved.multipliers.into_iter();
+        for coupling in couplings.iter_mut() {
+            coupling.take_multipliers(&mut multipliers);
+        }
+        if let Some(report) = &solved.linearised.report {
+            world.solves.push(SolveRecord {
+                system: "coupled solids",
+                unknowns: unknowns.rows(),
+                iterations: report.iterations,
+                residual: report.residual,
+                converged: report.converged(),
+            });
+            if !report.converged() {
+                let system = "the coupled system of solids".to_owned();
+                return Err(SimError::NotConverged { system, report: report.to_string() });
+            }
+        }
+        world.largest_change = world.largest_change.max(solved.linearised.moved / now.step);
+        for part in parts.iter().filter(|part| part.dofs.is_some()) {
+            part.take_step(world, &unknowns, &du, now.step)?;
+        }
+        self.system = Some(system);
+        Ok(())
+    }
+}
+
+impl Part {
+    fn gather(world: &World, object: ObjectId, step: f64, unknowns: &mut Unknowns) -> Result<Self> {
+        let entry = world.object(object);
+        let mut part = Self {
+            object,
+            dofs: entry.offers.dofs,
+            span: 0,
+            mass: Vec::new(),
+            displacement: Vec::new(),
+            tensor: Vec::new(),
+            turn: Vec::new(),
+            poses: Vec::new(),
+            material: (Shape::Fixed, Vec::new()),
+            boundary: (Shape::Fixed, Vec::new()),
+            force: Vec::new(),
+            stiffness: Vec::new(),
+        };
+        if let Some(boundary) = &entry.offers.boundary {
+            part.boundary =
+                (coupling::shape(world, boundary)?, coupling::placed(world, boundary, step)?);
+        }
+        match entry.offers.dofs {
+            Some(Dofs::Particles(on)) => part.gather_particles(world, &on, step)?,
+            Some(Dofs::Bodies(on)) => part.gather_bodies(world, &on)?,
+            None => return Ok(part),
+        }
+        let kind = match entry.offers.dofs {
+            Some(Dofs::Bodies(_)) => Kind::Bodies,
+            _ => Kind::Points,
+        };
+        part.span = unknowns.add(entry.path.clone(), kind, part.mass.len());
+        Ok(part)
+    }
+
+    fn gather_particles(&mut self, world: &World, on: &Spatial, step: f64) -> Result<()> {
+        let particles = &world.particles[on.particles];
+        let vector = |value: &Vec3| value.as_dvec3();
+        let velocity = coupling::flat(particles, &particles.column(on.velocity)?, vector)?;
+        let before = coupling::flat(particles, &particles.column(on.velocity_before)?, vector)?;
+        // x − x̃ = Δt (v − vⁿ).
+        let gained = velocity.iter().zip(&before);
+        self.displacement = gained.map(|(after, before)| step * (*after - *before)).collect();
+        self.mass = coupling::flat(particles, &particles.column(on.mass)?, |m| f64::from(*m))?;
+        self.force = coupling::flat(particles, &particles.column(on.force)?, vector)?;
+        self.stiffness =
+            coupling::flat(particles, &particles.column(on.stiffness)?, |k| k.as_dmat3())?;
+        let placed = coupling::positions(particles, on, step)?;
+        self.material = (Shape::Identity, placed.into_iter().map(Placed::at).collect());
+        Ok(())
+    }
+
+    fn gather_bodies(&mut self, world: &World, on: &Bodies) -> Result<()> {
+        let points = &world.points[on.centres.points];
+        let (position, flight) = (points.column(points.position())?, points.column(on.flight)?);
+        let (turn, free) = (points.column(on.orientation)?, points.column(on.free_turn)?);
+        let inertia = points.column(on.inertia)?;
+        for body in 0..points.len() {
+            self.displacement.push(position[body] - flight[body]);
+            let target = DMat3::from_quat(free[body]);
+            self.tensor.push(target * DMat3::from_diagonal(inertia[body]) * target.transpose());
+            let rotation = DMat3::from_quat(turn[body]);
+            self.turn.push(rotation::log(&(rotation * target.transpose())));
+            self.poses.push(Pose { centre: position[body], rotation });
+        }
+        self.mass = points.column(on.centres.mass)?.to_vec();
+        self.force = points.column(on.centres.force)?.to_vec();
+        self.stiffness = points.column(on.centres.stiffness)?.to_vec();
+        let centre = Placed::at(DVec3::ZERO);
+        let placed: Vec<Placed> =
+            self.poses.iter().map(|pose| Placed { x: pose.centre, frame: pose.rotation }).collect();
+        let body = (0..placed.len() as u32).collect();
+        self.material = (Shape::Rigid { body, rest: vec![centre; placed.len()] }, placed);
+        Ok(())
+    }
+
+    fn inertia(&self) -> Inertia<'_> {
+        let (mass, displacement) = (&self.mass[..], &self.displacement[..]);
+        match self.dofs {
+            Some(Dofs::Bodies(_)) => {
+                Inertia::Bodies { mass, displacement, tensor: &self.tensor, turn: &self.turn }
+            }
+            _ => Inertia::Points { mass, displacement },
+        }
+    }
+
+    fn boundary(&self, unknowns: &Unknowns) -> Hung<'_> {
+        let (shape, placed) = &self.boundary;
+        match self.dofs {
+            // What does not fit was gathered wrongly, and nothing hangs on it.
+            Some(_) => Hung::new(unknowns, self.span, shape, &self.poses, placed)
+                .unwrap_or(Hung::fixed(placed)),
+            None => Hung::fixed(placed),
+        }
+    }
+
+    fn forces(&self, unknowns: &Unknowns) -> Result<ForceTerm<'_>> {
+        let (shape, placed) = &self.material;
+        Ok(ForceTerm {
+            name: "forces",
+            embedded: Hung::new(unknowns, self.span, shape, &self.poses, placed)?,
+            force: &self.force,
+            stiffness: Some(&self.stiffness),
+        })
+    }
+
+    /// Gives the Object its new velocities; bodies also their new places within the iteration.
+    fn take_step(
+        &self,
+        world: &mut World,
+        unknowns: &Unknowns,
+        du: &[f64],
+        step: f64,
+    ) -> Result<()> {
+        let span = &unknowns.spans()[self.span];
+        let moves = |row: usize| DVec3::new(du[row], du[row + 1], du[row + 2]);
+        match self.dofs {
+            Some(Dofs::Particles(on)) => {
+                let particles = &world.particles[on.particles];
+                let mut velocity = particles.column_mut(on.velocity)?;
+                let mut row = span.row;
+                for slot in 0..particles.topology().local() {
+                    for velocity in velocity.chunk_mut(slot as u32) {
+                        let after = velocity.as_dvec3() + moves(row) / step;
+                        *velocity = after.as_vec3();
+                        row += 3;
+                    }
+                }
+            }
+            Some(Dofs::Bodies(on)) => {
+                let points = &world.points[on.centres.points];
+                let mut position = points.column_mut(points.position())?;
+                let mut velocity = points.column_mut(on.centres.velocity)?;
+                let mut orientation = points.column_mut(on.orientation)?;
+                for body in 0..span.count {
+                    let row = span.row + 6 * body;
+                    position[body] += moves(row);
+                    velocity[body] += moves(row) / step;
+                    let turn = DQuat::from_scaled_axis(moves(row + 3));
+                    orientation[body] = (turn * orientation[body]).normalize();
+                }
+            }
+            None => {}
+        }
+        Ok(())
+    }
+}
