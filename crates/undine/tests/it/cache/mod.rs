@@ -1,6 +1,9 @@
 //! The cache: whole frames only, whatever happens.
 
 mod faults;
+mod hostile;
+mod kill;
+mod resume;
 
 use std::io::{Read, Write};
 use std::path::Path;
