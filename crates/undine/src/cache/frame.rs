@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::Cache;
 use super::error::CacheError;
-use super::files::temporary;
+use super::folder::temporary;
 use super::manifest::{FileEntry, FrameEntry};
 use super::names::FrameId;
 

@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use serde::{Deserialize, Serialize};
 
 use super::error::{CacheError, Doing};
-use super::files::Folder;
+use super::folder::Folder;
 use super::keep::Keep;
 use super::names::{self, FrameId};
 

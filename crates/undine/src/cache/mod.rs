@@ -18,6 +18,7 @@ mod error;
 #[doc(hidden)]
 pub mod faults;
 mod files;
+mod folder;
 mod frame;
 mod keep;
 mod manifest;
@@ -40,8 +41,7 @@ pub use names::{FrameId, LOCK, MANIFEST, MANIFEST_COPY, TEMPORARY};
 pub use resume::{Choice, Note, Start, Which};
 pub use sidecar::Lines;
 
-use error::Doing as D;
-use files::{Folder, temporary};
+use folder::{Folder, temporary};
 
 /// A cache that this process writes.
 pub struct Cache {
@@ -76,12 +76,12 @@ impl Cache {
         folder
             .disk
             .create_folder(path)
-            .map_err(|error| folder.failure(D::MakeFolder, "", error))?;
+            .map_err(|error| folder.failure(Doing::MakeFolder, "", error))?;
         let mut notes = Vec::new();
         let lock = match folder
             .disk
             .lock(&path.join(LOCK))
-            .map_err(|e| folder.failure(D::Lock, LOCK, e))?
+            .map_err(|e| folder.failure(Doing::Lock, LOCK, e))?
         {
             Lock::Ours(guard) => Some(guard),
             Lock::Theirs(process) => {
@@ -162,7 +162,7 @@ impl Cache {
             return Ok(None);
         };
         let reader = self.folder.disk.read(&self.folder.path.join(&file.name));
-        let reader = reader.map_err(|error| self.folder.failure(D::Read, &file.name, error))?;
+        let reader = reader.map_err(|error| self.folder.failure(Doing::Read, &file.name, error))?;
         Ok(Some((*frame, BufReader::with_capacity(256 << 10, reader))))
     }
 

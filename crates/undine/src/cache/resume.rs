@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::error::{CacheError, Doing};
-use super::files::Folder;
+use super::folder::Folder;
 use super::keep::Keep;
 use super::manifest::{
     CheckpointEntry, EarlierScene, FileEntry, FrameEntry, Manifest, SceneRecord,

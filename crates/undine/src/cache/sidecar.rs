@@ -7,10 +7,11 @@ use std::io::{self, BufRead, BufReader, Write};
 
 use serde::Deserialize;
 
+use super::Cache;
 use super::error::{CacheError, Doing};
-use super::files::{DiskFile, Folder};
+use super::files::DiskFile;
+use super::folder::{Folder, temporary};
 use super::names::{self, MANIFEST, MANIFEST_COPY};
-use super::{Cache, temporary};
 
 /// Longer lines are none of ours, and are dropped [bytes].
 const LONGEST: usize = 16 << 20;

@@ -1,11 +1,12 @@
 //! A disk that stops or fails at every operation in turn.
 
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use undine::cache::faults::{After, Fault, FaultyDisk};
-use undine::cache::{CacheError, Keep, Trouble};
+use undine::cache::{CacheError, Choice, FrameId, Keep, Trouble, Which};
 
 use super::{
     ALL, FOLDER, FRAMES, Run, assert_listed_is_whole, assert_only_listed_remains, compared,
@@ -90,7 +91,7 @@ fn a_resume_stopped_at_any_operation_goes_on_to_the_same_bytes() {
 #[test]
 fn beginning_again_can_be_stopped_at_any_operation() {
     let old = Run { first: 998, last: 1010, parts: 3, ..Run::default() };
-    let fresh = undine::cache::Choice { which: undine::cache::Which::Fresh, from: None };
+    let fresh = Choice { which: Which::Fresh, from: None };
     let run = Run { scene: super::scene("8 0 0 m/s"), choice: fresh, ..Run::default() };
     let (whole, _) = uninterrupted(&run);
     let (cache, _) = uninterrupted(&old);
@@ -218,5 +219,27 @@ proptest! {
         run.go(Arc::new(disk.clone()), Path::new(FOLDER)).unwrap();
         prop_assert_eq!(compared(&disk), compared(&whole));
         assert_only_listed_remains(&disk, ALL);
+    }
+    #[test]
+    fn the_same_content_in_any_pieces_gives_the_same_bytes(
+        content in prop::collection::vec(any::<u8>(), 0..2000),
+        piece in 1..600_usize,
+    ) {
+        let write = |piece: usize| {
+            let (disk, run) = (FaultyDisk::default(), Run::default());
+            let (mut cache, _) = run.open(Arc::new(disk.clone()), Path::new(FOLDER)).unwrap();
+            let mut frame = cache.begin_frame(FrameId::whole(1)).unwrap();
+            let all = |file: &mut dyn Write| content.chunks(piece).try_for_each(|part| file.write_all(part));
+            frame
+                .file("liquid.ply", |file| {
+                    all(file).expect("a disk without faults");
+                    Ok::<(), CacheError>(())
+                })
+                .unwrap();
+            frame.finish().unwrap();
+            assert_eq!(disk.files()["liquid.0001.ply"], content);
+            disk.files()
+        };
+        prop_assert_eq!(write(piece), write(usize::MAX));
     }
 }
