@@ -199,7 +199,7 @@ impl Cache {
         self.folder.replace(MANIFEST, &bytes)?;
         self.manifest = manifest;
         self.folder.set_whole(self.manifest.last());
-        self.folder.sync()?;
+        // One sync for both names: whichever of them a power cut takes, the other tells of whole files only.
         self.folder.write_whole(MANIFEST_COPY, &bytes)
     }
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use undine::cache::faults::{After, Fault, FaultyDisk};
-use undine::cache::{CacheError, Choice, FrameId, Keep, Trouble, Which};
+use undine::cache::{CacheError, Choice, FrameId, Keep, Trouble, Which, read_manifest_on};
 
 use super::{
-    ALL, FOLDER, FRAMES, Run, assert_listed_is_whole, assert_only_listed_remains, compared,
+    ALL, FOLDER, FRAMES, Run, assert_listed_is_whole, assert_only_listed_remains, compared, put,
 };
 
 /// Runs without a fault, and gives the disk and how many operations it took.
@@ -107,6 +107,24 @@ fn beginning_again_can_be_stopped_at_any_operation() {
     }
 }
 
+#[test]
+fn a_frame_or_checkpoint_that_is_finished_outlives_a_power_cut() {
+    let (disk, run) = (FaultyDisk::default(), Run::default());
+    let (mut cache, _) = run.open(Arc::new(disk.clone()), Path::new(FOLDER)).unwrap();
+    for frame in 1..=4 {
+        run.write_frame(&mut cache, FrameId::whole(frame), 5).unwrap();
+        cache.checkpoint(frame, |file| put(file, b"state")).unwrap();
+        for seed in 0..50 {
+            let found = disk.restart(After::PowerCut(seed));
+            let manifest =
+                read_manifest_on(Arc::new(found.clone()), Path::new(FOLDER)).unwrap().unwrap();
+            assert_eq!(&manifest, cache.manifest());
+            assert_eq!(manifest.checkpoints.last().unwrap().frame, frame);
+            assert_listed_is_whole(&found);
+        }
+    }
+}
+
 /// Lets each fault happen at each operation, and gives error and disk to the check.
 fn each_fault(fault: Fault, check: impl Fn(usize, Result<(), CacheError>, &FaultyDisk)) {
     let run = Run::default();
@@ -146,8 +164,7 @@ fn passes(fault: Fault, right: impl Fn(Trouble) -> bool) {
 }
 
 fn last_listed(disk: &FaultyDisk) -> Option<String> {
-    let manifest =
-        undine::cache::read_manifest_on(Arc::new(disk.clone()), Path::new(FOLDER)).unwrap();
+    let manifest = read_manifest_on(Arc::new(disk.clone()), Path::new(FOLDER)).unwrap();
     manifest.and_then(|manifest| manifest.last()).map(|id| id.to_string())
 }
 
