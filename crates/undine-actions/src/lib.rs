@@ -9,5 +9,6 @@ pub const BEHAVIORS: &[BehaviorKind] =
     &[BehaviorKind::force::<gravity::Gravity>(&gravity::DECLARATION)];
 pub mod drag;
 pub mod error;
+pub mod field;
 
 pub use error::{ActionError, Result};

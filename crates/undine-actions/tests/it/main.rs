@@ -1,3 +1,4 @@
 //! What Actions do to things, held against nature.
 
 mod drag;
+mod field;
