@@ -10,7 +10,7 @@
 //! - [`Law::SchillerNaumann`] is the customary one for rigid spheres, dust and droplets below 1 mm.
 //! - [`Law::Standard`] is the standard drag curve of a sphere, nearer to measurements between Re = 100 and 10000.
 //! - [`Law::Drop`] is for drops of liquid, which flatten as they fall and resist more. Drops of water in air fall with it as
-//!   Gunn and Kinzer (1949) measured: to 0.5 % from 2.4 mm on, to 2 % from 0.6 mm on, to 3 % from 0.3 mm on. Below that their
+//!   Gunn and Kinzer (1949) measured: to 0.6 % from 2.4 mm on, to 2 % from 0.6 mm on, to 3 % from 0.3 mm on. Below that their
 //!   drops are up to 9 % faster than any sphere's law, and than later measurements (Beard 1976), allow.
 //! - [`Law::Stokes`] and [`Law::Newton`] are the two limits.
 //! - [`Law::Styled`] is for art direction and knows no fluid.
@@ -107,7 +107,7 @@ pub struct Drag {
 
 /// The Weber number at which a drop's distortion is 1 in [`Law::Drop`].
 const DISTORTED_WEBER: f64 = 14.0;
-/// How much larger the drag of a drop of distortion 1 is, less one: that of a disc (Liu, Mather and Reitz 1993, eq. 4).
+/// How much larger the drag of a drop of distortion 1 is, less one: that of a disc (Liu, Mather and Reitz 1993).
 const DISC: f64 = 2.632;
 
 impl Law {
