@@ -139,8 +139,7 @@ impl Object for Particles {
         Ok(sums.into_iter().fold(Budget::default(), |sum, bucket| sum + bucket))
     }
 
-    /// No particle crosses more than a Bucket, so that what it passes is known to its neighbours.
-    fn longest_step(&self, world: &World) -> Result<f64> {
+    fn longest_step(&self, world: &World, cfl: f64) -> Result<f64> {
         let particles = &world.particles[self.spatial.particles];
         let domain = &world.domains[world.object(self.id).domain];
         let fastest = Accessor::new("speed", domain).over(particles.topology()).reduce(
@@ -149,7 +148,7 @@ impl Object for Particles {
             f32::max,
         )?;
         let speed = f64::from(fastest.unwrap_or(0.0)).sqrt();
-        Ok(if speed > 0.0 { domain.frame().bucket_size(0) / speed } else { f64::INFINITY })
+        Ok(if speed > 0.0 { cfl * domain.frame().voxel_size(0) / speed } else { f64::INFINITY })
     }
 
     fn output(&self) -> Vec<(Option<&'static str>, StoreId)> {

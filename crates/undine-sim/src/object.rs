@@ -27,8 +27,8 @@ pub trait Object: Send + Sized + 'static {
     /// What it has of mass, momentum and energy.
     fn budget(&self, world: &World) -> Result<Budget>;
 
-    /// The longest step it can take [s].
-    fn longest_step(&self, _world: &World) -> Result<f64> {
+    /// The longest step it can take [s], where nothing may cross more than `cfl` voxels in one.
+    fn longest_step(&self, _world: &World, _cfl: f64) -> Result<f64> {
         Ok(f64::INFINITY)
     }
 
@@ -44,8 +44,8 @@ pub trait AnyObject {
     /// What it has of mass, momentum and energy.
     fn budget(&self, world: &World) -> Result<Budget>;
 
-    /// The longest step it can take [s].
-    fn longest_step(&self, world: &World) -> Result<f64>;
+    /// The longest step it can take [s], where nothing may cross more than `cfl` voxels in one.
+    fn longest_step(&self, world: &World, cfl: f64) -> Result<f64>;
 
     /// Which stores go into a frame's files, and under which names.
     fn output(&self) -> Vec<(Option<&'static str>, StoreId)>;
@@ -60,8 +60,8 @@ impl<O: Object> AnyObject for Hosted<O> {
         self.it.budget(world)
     }
 
-    fn longest_step(&self, world: &World) -> Result<f64> {
-        self.it.longest_step(world)
+    fn longest_step(&self, world: &World, cfl: f64) -> Result<f64> {
+        self.it.longest_step(world, cfl)
     }
 
     fn output(&self) -> Vec<(Option<&'static str>, StoreId)> {

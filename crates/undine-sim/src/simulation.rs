@@ -11,7 +11,7 @@ use crate::schedule::Schedule;
 use crate::solver::Solver;
 use crate::stage::{Pace, Stage};
 use crate::task::Moment;
-use crate::timeline::Timeline;
+use crate::timeline::{Substeps, Timeline};
 use crate::tree::Tree;
 use crate::world::World;
 use std::sync::Arc;
@@ -311,8 +311,9 @@ impl Simulation {
     /// The longest step that all Objects can take [s], and whose it is.
     fn longest_step(&self) -> Result<(f64, String)> {
         let mut longest = (f64::INFINITY, String::new());
+        let Substeps::Adaptive { cfl, .. } = self.timeline.substeps else { return Ok(longest) };
         for (path, object) in self.objects() {
-            let step = object.longest_step(&self.world)?;
+            let step = object.longest_step(&self.world, cfl)?;
             if step < longest.0 || step.is_nan() {
                 longest = (step, path.to_owned());
             }

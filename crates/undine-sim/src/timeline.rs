@@ -36,6 +36,8 @@ pub enum Substeps {
         least: u32,
         /// More are an error.
         most: u32,
+        /// How many voxels anything may cross in one.
+        cfl: f64,
     },
 }
 
