@@ -36,8 +36,33 @@ mod sealed {
     pub trait Sealed {}
 }
 
+/// Work on an element type that is known only when the program runs: see [`ElementType::visit`].
+pub trait ElementVisitor {
+    /// What the work results in, whatever the type.
+    type Output;
+
+    /// The work, for one type.
+    fn visit<T: Element>(self) -> Self::Output;
+}
+
+/// The run-time name of what an element's components are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ScalarType {
+    /// `f32`
+    F32,
+    /// `f64`
+    F64,
+    /// `i32`
+    I32,
+    /// `u32`
+    U32,
+    /// `u64`
+    U64,
+}
+
 /// The scalar that an element is made of.
 trait Scalar: Pod + PartialOrd {
+    const TYPE: ScalarType;
     fn share(self, n: u32, part: u32) -> Self;
     fn plus(self, other: Self) -> Self;
     fn finite(self) -> bool;
@@ -46,6 +71,7 @@ trait Scalar: Pod + PartialOrd {
 }
 
 impl Scalar for f32 {
+    const TYPE: ScalarType = ScalarType::F32;
     fn share(self, n: u32, _: u32) -> Self {
         (f64::from(self) / f64::from(n)) as f32
     }
@@ -65,6 +91,7 @@ impl Scalar for f32 {
 }
 
 impl Scalar for f64 {
+    const TYPE: ScalarType = ScalarType::F64;
     fn share(self, n: u32, _: u32) -> Self {
         self / f64::from(n)
     }
@@ -85,8 +112,9 @@ impl Scalar for f64 {
 
 /// Integers wrap on overflow, so that a sum does not depend on its order.
 macro_rules! integer_scalar {
-    ($($scalar:ty),*) => {$(
+    ($($scalar:ty, $name:ident);*) => {$(
         impl Scalar for $scalar {
+            const TYPE: ScalarType = ScalarType::$name;
             fn share(self, n: u32, part: u32) -> Self {
                 // Wide enough for every value and every number of shares.
                 let (whole, n) = (i128::from(self), i128::from(n));
@@ -109,7 +137,7 @@ macro_rules! integer_scalar {
         }
     )*};
 }
-integer_scalar!(i32, u32, u64);
+integer_scalar!(i32, I32; u32, U32; u64, U64);
 
 /// Applies `f` to each pair of components of `a` and `b`.
 #[inline]
@@ -165,6 +193,22 @@ macro_rules! elements {
             /// Bytes of one element.
             pub const fn bytes(self) -> usize {
                 match self { $(Self::$variant => size_of::<$type>(),)* }
+            }
+
+            /// What its components are.
+            pub const fn scalar(self) -> ScalarType {
+                match self { $(Self::$variant => <$scalar as Scalar>::TYPE,)* }
+            }
+
+            /// The type of this name, if there is one.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|element| element.name() == name)
+            }
+
+            /// Calls the visitor with the type itself: the way from a type that a file names to code that is
+            /// written for one.
+            pub fn visit<V: ElementVisitor>(self, visitor: V) -> V::Output {
+                match self { $(Self::$variant => visitor.visit::<$type>(),)* }
             }
         }
 
@@ -277,6 +321,25 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), ElementType::ALL.len());
+    }
+
+    #[test]
+    fn a_type_is_found_by_name_and_visited_as_itself() {
+        struct TypeOf;
+        impl ElementVisitor for TypeOf {
+            type Output = (ElementType, usize);
+            fn visit<T: Element>(self) -> Self::Output {
+                (T::TYPE, size_of::<T>())
+            }
+        }
+        for &element in ElementType::ALL {
+            assert_eq!(ElementType::from_name(element.name()), Some(element));
+            assert_eq!(element.visit(TypeOf), (element, element.bytes()));
+        }
+        assert_eq!(ElementType::from_name("vec5"), None);
+        assert_eq!(ElementType::Mat3.scalar(), ScalarType::F32);
+        assert_eq!(ElementType::DQuat.scalar(), ScalarType::F64);
+        assert_eq!(ElementType::IVec3.scalar(), ScalarType::I32);
     }
 
     #[test]

@@ -106,6 +106,9 @@ pub trait ErasedFlat: ErasedColumn {
     /// The elements as they lie in memory.
     fn bytes(&self) -> &[u8];
 
+    /// The elements as they lie in memory, to be overwritten.
+    fn bytes_mut(&mut self) -> &mut [u8];
+
     /// Overwrites whole elements from element `first` on. Fails, and changes nothing, if `bytes` is
     /// not a whole number of elements or reaches beyond the end.
     fn write_bytes(&mut self, first: usize, bytes: &[u8]) -> Result<()>;
@@ -158,6 +161,10 @@ impl<T: Element> ErasedFlat for FlatColumn<T> {
         bytemuck::cast_slice(&self.values)
     }
 
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        bytemuck::cast_slice_mut(&mut self.values)
+    }
+
     fn write_bytes(&mut self, first: usize, bytes: &[u8]) -> Result<()> {
         if !bytes.len().is_multiple_of(size_of::<T>()) {
             return Err(CoreError::BadValue {
@@ -199,6 +206,10 @@ impl<T: Element> ErasedColumn for FlatColumn<T> {
 
     fn allocated_bytes(&self) -> usize {
         self.values.capacity() * size_of::<T>()
+    }
+
+    fn default_bytes(&self) -> &[u8] {
+        bytemuck::bytes_of(&self.default)
     }
 }
 
@@ -251,6 +262,9 @@ mod tests {
         let mut column = FlatColumn::new(&spec(), 3);
         column.write_bytes(1, source.bytes()).unwrap();
         assert_eq!(*column, [Vec3::ONE, Vec3::X, Vec3::Y]);
+        column.bytes_mut()[..24].copy_from_slice(source.bytes());
+        assert_eq!(*column, [Vec3::X, Vec3::Y, Vec3::Y]);
+        assert_eq!(column.default_bytes(), bytemuck::bytes_of(&Vec3::ONE));
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub trait ErasedColumn: Send + Sync {
     fn used_bytes(&self) -> usize;
     /// Bytes that are allocated, with slack.
     fn allocated_bytes(&self) -> usize;
+    /// What new elements hold, as bytes.
+    fn default_bytes(&self) -> &[u8];
 }
 
 /// A checked reference to a channel of `T` in one store.

@@ -6,9 +6,11 @@ use super::edges::{EdgeTable, Groups};
 use super::fault::MeshFault;
 use super::fault_search::{FaultList, no_volume, repeated_vertex};
 use super::measure::{self, tetrahedron_volume};
-use super::store::{Checked, Connectivity, Mesh, count_u32, dangling, first_fault, report_of};
+use super::store::{
+    Checked, Connectivity, Mesh, count_u32, dangling, first_fault, report_of, rows_of,
+};
 use super::surface::{Polygons, Surface};
-use crate::error::Result;
+use crate::error::{CoreError, Result};
 use crate::memory::MemoryReport;
 use glam::DVec3;
 use std::any::Any;
@@ -238,6 +240,10 @@ impl Connectivity for Tetrahedra {
     fn as_any(&self) -> &dyn Any {
         self
     }
+
+    fn tables(&self) -> [Cow<'_, [u32]>; 2] {
+        [Cow::default(), Cow::Borrowed(self.cells.as_flattened())]
+    }
 }
 
 impl Checked for Tetrahedra {
@@ -264,6 +270,14 @@ impl Checked for Tetrahedra {
                 cells: cells.to_vec(),
             })
         });
+    }
+
+    fn set_tables(&mut self, tables: [Vec<u32>; 2], vertices: u32) -> Result<()> {
+        let other = Self::new(rows_of(MeshKind::Body, tables)?);
+        let refuse = |fault| CoreError::Mesh { mesh: MeshKind::Body.to_string(), fault };
+        other.check(vertices).map_err(refuse)?;
+        *self = other;
+        Ok(())
     }
 
     fn referenced(&self) -> Box<dyn Iterator<Item = u32> + '_> {

@@ -153,6 +153,11 @@ impl Connectivity for Strands {
     fn as_any(&self) -> &dyn Any {
         self
     }
+
+    fn tables(&self) -> [Cow<'_, [u32]>; 2] {
+        let closed = self.closed.iter().map(|&closed| u32::from(closed)).collect();
+        [Cow::Borrowed(&self.offsets), Cow::Owned(closed)]
+    }
 }
 
 impl Checked for Strands {
@@ -176,6 +181,16 @@ impl Checked for Strands {
             let [a, b] = ends[number].map(|vertex| positions[vertex as usize]);
             no_length(ElementId::new(ElementClass::Edge, number), a, b)
         });
+    }
+
+    fn set_tables(&mut self, [offsets, closed]: [Vec<u32>; 2], vertices: u32) -> Result<()> {
+        let other = match closed.is_empty() {
+            true => Self::open(offsets)?,
+            false => Self::new(offsets, closed.iter().map(|&closed| closed != 0).collect())?,
+        };
+        other.check(vertices).map_err(refusal)?;
+        *self = other;
+        Ok(())
     }
 
     fn referenced(&self) -> Box<dyn Iterator<Item = u32> + '_> {

@@ -7,7 +7,8 @@ use super::csr::Csr;
 use super::fault::MeshFault;
 use super::fault_search::FaultList;
 use super::measure;
-use crate::channel::{ChannelRef, ChannelSet, ChannelSpec, ErasedFlat, Flat, FlatColumn, Handle};
+use crate::channel::{ChannelInfo, ChannelRef, ChannelSet, ChannelSpec, ErasedFlat, Flat};
+use crate::channel::{FlatColumn, Handle};
 use crate::element::Element;
 use crate::error::{CoreError, Result};
 use crate::memory::MemoryReport;
@@ -34,6 +35,10 @@ pub trait Connectivity: Checked + Any + Debug + Send + Sync {
 
     /// For the way back from [`AnyMesh`] to the kind.
     fn as_any(&self) -> &dyn Any;
+
+    /// All of it as two tables of numbers, whatever the kind: where the elements begin (empty where
+    /// they all have as many vertices), and what they are made of.
+    fn tables(&self) -> [Cow<'_, [u32]>; 2];
 }
 
 /// What a mesh asks of its connectivity to be sure of it.
@@ -46,6 +51,9 @@ pub trait Checked {
 
     /// The vertices that elements refer to, in any order, with repetitions.
     fn referenced(&self) -> Box<dyn Iterator<Item = u32> + '_>;
+
+    /// Becomes what [`Connectivity::tables`] has told, if every index is good for this number of vertices.
+    fn set_tables(&mut self, tables: [Vec<u32>; 2], vertices: u32) -> Result<()>;
 }
 
 /// Vertices with positions, a connectivity, and channels on vertices, edges, faces and so on.
@@ -205,6 +213,42 @@ impl<C: Connectivity + ?Sized> Mesh<C> {
         }
     }
 
+    /// Becomes another mesh of its kind, with as many vertices and the connectivity that
+    /// [`Connectivity::tables`] has told, all channels at their defaults: what a checkpoint is then read into. Channels and
+    /// handles stay. Every index is checked; if one is wrong, nothing changes.
+    pub fn reset(&mut self, vertices: usize, tables: [Vec<u32>; 2]) -> Result<()> {
+        let refuse =
+            |fault| CoreError::Mesh { mesh: format!("{} `{}`", self.kind(), self.name), fault };
+        let vertices = count_u32("vertices", vertices, VERTEX_LIMIT).map_err(refuse)?;
+        self.connectivity.set_tables(tables, vertices).map_err(|error| match error {
+            CoreError::Mesh { fault, .. } => self.refusal(fault),
+            other => other,
+        })?;
+        self.vertex_count = vertices;
+        for (slot, &class) in self.kind().classes().iter().enumerate() {
+            // Some elements are numbered only when somebody asks for them.
+            if self.sets[slot].infos().next().is_none() {
+                continue;
+            }
+            let count = self.count(class)?;
+            for (_, column) in self.sets[slot].columns_mut() {
+                column.resize(0);
+                column.resize(count);
+            }
+        }
+        Ok(())
+    }
+
+    /// Every column of this class with its description, for work that does not care for types. Columns must keep their
+    /// lengths. Fails if the kind has no such class.
+    pub fn columns_mut(
+        &mut self,
+        class: ElementClass,
+    ) -> Result<impl Iterator<Item = (&ChannelInfo, &mut (dyn ErasedFlat + 'static))>> {
+        let slot = self.slot(class)?;
+        Ok(self.sets[slot].columns_mut())
+    }
+
     /// The positions of the vertices [m], claimed for reading.
     pub fn positions(&self) -> Result<ChannelRef<'_, Flat, DVec3>> {
         let positions = self.sets[0].read(self.position, "mesh geometry")?;
@@ -332,6 +376,22 @@ fn length([a, b]: [u32; 2], positions: &[DVec3]) -> f64 {
 /// The report of `used` bytes in `allocated` ones.
 pub(super) fn report_of(used: usize, allocated: usize) -> MemoryReport {
     MemoryReport { raw: used as u64, overhead: (allocated - used) as u64 }
+}
+
+/// The second table as elements of `N` vertices each, when there is no first one.
+pub(super) fn rows_of<const N: usize>(
+    kind: MeshKind,
+    [starts, items]: [Vec<u32>; 2],
+) -> Result<Vec<[u32; N]>> {
+    let (rows, rest) = items.as_chunks::<N>();
+    if !starts.is_empty() || !rest.is_empty() {
+        return Err(CoreError::BadValue {
+            what: format!("the table of a {kind}"),
+            found: format!("{} numbers and {} starts", items.len(), starts.len()),
+            wanted: "as many numbers for every element, and no starts",
+        });
+    }
+    Ok(rows.to_vec())
 }
 
 /// `found` as an index, if it is within the limit.

@@ -5,7 +5,9 @@ use super::csr::Csr;
 use super::edges::EdgeTable;
 use super::fault::MeshFault;
 use super::fault_search::{FaultList, no_area, repeated_vertex};
-use super::store::{Checked, Connectivity, Mesh, count_u32, dangling, first_fault, report_of};
+use super::store::{
+    Checked, Connectivity, Mesh, count_u32, dangling, first_fault, report_of, rows_of,
+};
 use crate::error::{CoreError, Result};
 use crate::memory::MemoryReport;
 use glam::DVec3;
@@ -256,6 +258,10 @@ impl Connectivity for Polygons {
     fn as_any(&self) -> &dyn Any {
         self
     }
+
+    fn tables(&self) -> [Cow<'_, [u32]>; 2] {
+        [Cow::Borrowed(self.offsets.as_deref().unwrap_or_default()), Cow::Borrowed(&self.corners)]
+    }
 }
 
 impl Checked for Polygons {
@@ -293,6 +299,19 @@ impl Checked for Polygons {
                 _ => Some(MeshFault::NonManifoldEdge { edge, faces: self.faces_at(number) }),
             }
         });
+    }
+
+    fn set_tables(&mut self, [offsets, corners]: [Vec<u32>; 2], vertices: u32) -> Result<()> {
+        let other = if offsets.is_empty() {
+            Self::triangles(rows_of(MeshKind::Surface, [offsets, corners])?)?
+        } else {
+            // An end before its beginning counts as nothing, and so is found to have too few corners.
+            let counts = offsets.windows(2).map(|ends| ends[1].saturating_sub(ends[0]));
+            Self::from_counts(&counts.collect::<Vec<_>>(), corners)?
+        };
+        other.check(vertices).map_err(refusal)?;
+        *self = other;
+        Ok(())
     }
 
     fn referenced(&self) -> Box<dyn Iterator<Item = u32> + '_> {

@@ -3,7 +3,10 @@
 use super::class::{ElementClass, ElementId, MeshKind};
 use super::fault::MeshFault;
 use super::fault_search::{FaultList, no_length, repeated_vertex};
-use super::store::{Checked, Connectivity, Mesh, count_u32, dangling, first_fault, report_of};
+use super::store::{
+    Checked, Connectivity, Mesh, count_u32, dangling, first_fault, report_of, rows_of,
+};
+use crate::error::{CoreError, Result};
 use crate::memory::MemoryReport;
 use glam::DVec3;
 use std::any::Any;
@@ -51,6 +54,10 @@ impl Connectivity for Segments {
     fn as_any(&self) -> &dyn Any {
         self
     }
+
+    fn tables(&self) -> [Cow<'_, [u32]>; 2] {
+        [Cow::default(), Cow::Borrowed(self.ends.as_flattened())]
+    }
 }
 
 impl Checked for Segments {
@@ -69,6 +76,14 @@ impl Checked for Segments {
             repeated_vertex(element, &[a, b])
                 .or_else(|| no_length(element, positions[a as usize], positions[b as usize]))
         });
+    }
+
+    fn set_tables(&mut self, tables: [Vec<u32>; 2], vertices: u32) -> Result<()> {
+        let other = Self::new(rows_of(MeshKind::Wireframe, tables)?);
+        let refuse = |fault| CoreError::Mesh { mesh: MeshKind::Wireframe.to_string(), fault };
+        other.check(vertices).map_err(refuse)?;
+        *self = other;
+        Ok(())
     }
 
     fn referenced(&self) -> Box<dyn Iterator<Item = u32> + '_> {

@@ -108,6 +108,10 @@ pub trait ErasedParticles: ErasedColumn {
     fn flat(&self, len: usize) -> Box<dyn ErasedFlat>;
     /// The particles of a slot as bytes.
     fn read_chunk(&self, slot: Slot) -> &[u8];
+    /// The particles of a slot as bytes, to be overwritten.
+    fn chunk_bytes_mut(&mut self, slot: Slot) -> &mut [u8];
+    /// Starts anew with this many particles by slot, all at the default.
+    fn reset(&mut self, counts: &[u32]);
     /// Replaces the particles of a slot.
     fn replace_chunk(&mut self, slot: Slot, bytes: &[u8]);
     /// Replaces the value at the first place of each group by what the group's values combine to.
@@ -179,6 +183,16 @@ impl<T: Element> ErasedParticles for ParticleColumn<T> {
         bytemuck::cast_slice(&self.chunks[slot as usize])
     }
 
+    fn chunk_bytes_mut(&mut self, slot: Slot) -> &mut [u8] {
+        bytemuck::cast_slice_mut(&mut self.chunks[slot as usize])
+    }
+
+    fn reset(&mut self, counts: &[u32]) {
+        // The old ones go first, so that there are never two of them.
+        self.chunks = Vec::new();
+        self.chunks = counts.iter().map(|&count| vec![self.default; count as usize]).collect();
+    }
+
     fn replace_chunk(&mut self, slot: Slot, bytes: &[u8]) {
         let chunk = &mut self.chunks[slot as usize];
         chunk.clear();
@@ -245,6 +259,9 @@ impl<T: Element> ErasedColumn for ParticleColumn<T> {
     fn allocated_bytes(&self) -> usize {
         self.chunks.iter().map(|chunk| chunk.capacity() * size_of::<T>()).sum::<usize>()
             + self.chunks.capacity() * size_of::<Vec<T>>()
+    }
+    fn default_bytes(&self) -> &[u8] {
+        bytemuck::bytes_of(&self.default)
     }
 }
 

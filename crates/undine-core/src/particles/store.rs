@@ -8,7 +8,7 @@ use crate::channel::{
 };
 use crate::domain::{Bucket, BucketSet, GridDomain, NONE, SlotMap, Topology};
 use crate::element::Element;
-use crate::error::Result;
+use crate::error::{CoreError, Result};
 use crate::memory::{MemoryReport, Reservation};
 use glam::{DVec3, Vec3};
 use std::sync::{Arc, OnceLock};
@@ -94,6 +94,51 @@ impl ParticleSystem {
     /// Whether this process owns no particle.
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// The id that the next new particle gets, the same on every process.
+    pub fn next_id(&self) -> u64 {
+        self.next_id
+    }
+
+    /// Starts anew on these Buckets of the finest level, with this many particles in each local one, by slot, and all
+    /// channels at their defaults: what a checkpoint is then read into. Channels and handles stay. If the particles do not fit
+    /// into the memory budget, nothing changes. Call it on all processes alike.
+    pub fn reset(&mut self, topology: &Arc<Topology>, counts: &[u32], next_id: u64) -> Result<()> {
+        let refuse = |what: String, found: &str, wanted: &'static str| {
+            Err(CoreError::BadValue { what, found: found.to_owned(), wanted })
+        };
+        if topology.frame() != self.topology.frame() {
+            let what = format!("the Topology that {} is to start anew on", self.label());
+            return refuse(what, "on another lattice", "one of its own Grid Domain");
+        }
+        if topology.level(0).len() != topology.local() {
+            let what = format!("the Topology that {} is to start anew on", self.label());
+            return refuse(what, "of several levels", "of the finest level alone");
+        }
+        if counts.len() != topology.local() {
+            return Err(CoreError::WrongLength {
+                what: format!("the numbers of particles of {}, by local slot,", self.label()),
+                found: counts.len(),
+                wanted: topology.local(),
+            });
+        }
+        let particles: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+        let channels = self.channels.infos().count();
+        let tables = (topology.stored() * channels * size_of::<Vec<u64>>()) as u64;
+        let wanted = particles.saturating_mul(self.particle_bytes() as u64).saturating_add(tables);
+        let more = wanted.saturating_sub(self.reservation.bytes());
+        self.reservation.check(&format!("{particles} particles of {}", self.label()), more)?;
+
+        let mut by_slot = counts.to_vec();
+        by_slot.resize(topology.stored(), 0);
+        for (_, column) in self.channels.columns_mut() {
+            column.reset(&by_slot);
+        }
+        self.topology = topology.clone();
+        self.next_id = next_id;
+        self.halo_counts = OnceLock::new();
+        self.account()
     }
 
     /// Adds a channel, at its default for the particles that are there. On several processes, all add

@@ -6,8 +6,8 @@
 //! ghosts stand behind the own ones, so that contacts across processes are seen from both sides.
 
 use super::shared::{self, check_removable, new_ids};
-use crate::channel::{ChannelMut, ChannelRef, ChannelSet, ChannelSpec, ErasedFlat, Flat};
-use crate::channel::{FlatColumn, Handle};
+use crate::channel::{ChannelInfo, ChannelMut, ChannelRef, ChannelSet, ChannelSpec};
+use crate::channel::{ErasedFlat, Flat, FlatColumn, Handle};
 use crate::domain::{
     Bucket, BucketKey, BucketSet, Frame, GridDomain, NONE, Partition, Slot, Topology,
 };
@@ -164,6 +164,42 @@ impl TopologicalParticles {
     /// The indices of the ghosts.
     pub fn ghosts(&self) -> Range<usize> {
         self.len..self.len + self.ghosts.count
+    }
+
+    /// The id that the next new particle gets, the same on every process.
+    pub fn next_id(&self) -> u64 {
+        self.next_id
+    }
+
+    /// Starts anew with this many particles, all channels at their defaults: what a checkpoint is then read into. Channels
+    /// and handles stay; ghosts and the table are gone until the next [`Self::locate`]. If the particles do not fit into the
+    /// memory budget, nothing changes. Call it on all processes alike.
+    pub fn reset(&mut self, len: usize, next_id: u64) -> Result<()> {
+        if u32::try_from(len).is_err() {
+            return Err(CoreError::BadIndex {
+                what: format!("the number of particles of {}", self.label()),
+                index: len as u64,
+                count: u64::from(u32::MAX),
+            });
+        }
+        let per_particle: usize = self.channels.infos().map(|info| info.element.bytes()).sum();
+        let more = ((len * per_particle) as u64).saturating_sub(self.reservation.bytes());
+        self.reservation.check(&format!("{len} particles of {}", self.label()), more)?;
+        self.len = 0;
+        self.forget_places();
+        self.resize(len);
+        self.len = len;
+        self.next_id = next_id;
+        self.account();
+        Ok(())
+    }
+
+    /// Every column with its description, for work that does not care for types: own particles, then ghosts. Columns must
+    /// keep their lengths: channels belong together, particle by particle.
+    pub fn columns_mut(
+        &mut self,
+    ) -> impl Iterator<Item = (&ChannelInfo, &mut (dyn ErasedFlat + 'static))> {
+        self.channels.columns_mut()
     }
 
     /// Adds a channel, at its default for the particles that are there.

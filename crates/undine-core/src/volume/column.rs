@@ -6,7 +6,7 @@
 use super::page::Page;
 use super::shape::VoxelShape;
 use crate::channel::{ErasedColumn, Layout};
-use crate::domain::{NONE, Slot};
+use crate::domain::{NONE, Slot, Topology};
 use crate::element::Element;
 use rayon::prelude::*;
 use std::any::Any;
@@ -50,6 +50,18 @@ pub struct Chunks {
     pub of: Vec<u32>,
     /// How many chunks there are, used or not.
     pub count: u32,
+}
+
+impl Chunks {
+    /// A chunk for each stored Bucket: own ones as kernels visit them, copies behind.
+    pub(super) fn in_order_of_visits(topology: &Topology) -> Self {
+        let count = topology.stored() as u32;
+        let mut of: Vec<u32> = (0..count).collect();
+        for (chunk, &slot) in topology.visits().iter().enumerate() {
+            of[slot as usize] = chunk as u32;
+        }
+        Self { of, count }
+    }
 }
 
 /// How chunks change when a volume follows another Topology.
@@ -236,6 +248,9 @@ impl<T: Element> ErasedColumn for VoxelColumn<T> {
         self.pages.iter().map(Page::bytes).sum::<usize>()
             + self.empty.capacity() * size_of::<T>()
             + self.pages.capacity() * size_of::<Page>()
+    }
+    fn default_bytes(&self) -> &[u8] {
+        bytemuck::bytes_of(&self.background)
     }
 }
 

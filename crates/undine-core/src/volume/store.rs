@@ -31,14 +31,10 @@ impl DiscreteVolume {
 
     /// A volume without channels on some Buckets of the Domain: see [`GridDomain::subset`].
     pub fn on(label: impl Into<String>, domain: &GridDomain, topology: Arc<Topology>) -> Self {
-        let count = topology.stored() as u32;
-        let mut of: Vec<u32> = (0..count).collect();
-        for (chunk, &slot) in topology.visits().iter().enumerate() {
-            of[slot as usize] = chunk as u32;
-        }
+        let chunks = Arc::new(Chunks::in_order_of_visits(&topology));
         Self {
             topology,
-            chunks: Arc::new(Chunks { of, count }),
+            chunks,
             channels: ChannelSet::new(label),
             reservation: domain.budget().reserve_nothing(),
         }
@@ -162,14 +158,34 @@ impl DiscreteVolume {
         if topology.id() == self.topology.id() {
             return Ok(());
         }
-        if topology.frame() != self.topology.frame() {
-            return Err(CoreError::BadValue {
-                what: format!("the Topology that {} is to follow", self.label()),
-                found: "on another lattice".into(),
-                wanted: "one of its own Grid Domain",
-            });
-        }
+        self.check_lattice(topology)?;
         let change = self.plan(topology);
+        self.take_on(topology, change)
+    }
+
+    /// Starts anew on the Buckets of a Topology on the same lattice, every voxel at its background: what a checkpoint is then
+    /// read into. Channels and handles stay. If the voxels do not fit into the memory budget, nothing changes. Call it on all
+    /// processes alike.
+    pub fn reset(&mut self, topology: &Arc<Topology>) -> Result<()> {
+        self.check_lattice(topology)?;
+        let chunks = Arc::new(Chunks::in_order_of_visits(topology));
+        let fresh = (0..chunks.count).collect();
+        self.take_on(topology, Relayout { chunks, fresh, moves: Vec::new() })
+    }
+
+    fn check_lattice(&self, topology: &Topology) -> Result<()> {
+        if topology.frame() == self.topology.frame() {
+            return Ok(());
+        }
+        Err(CoreError::BadValue {
+            what: format!("the Topology that {} is to follow", self.label()),
+            found: "on another lattice".into(),
+            wanted: "one of its own Grid Domain",
+        })
+    }
+
+    /// Lays all channels out for another Topology, if memory allows.
+    fn take_on(&mut self, topology: &Arc<Topology>, change: Relayout) -> Result<()> {
         let mut bytes = 0;
         for (_, column) in self.channels.columns_mut() {
             bytes += bytes_of_pages(change.chunks.count as usize, column.chunk_bytes());

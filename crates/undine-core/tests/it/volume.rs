@@ -501,3 +501,24 @@ fn masks_and_mac_velocities_are_found_by_name_and_removed() {
         assert!(matches!(error, CoreError::UnknownChannel { .. }), "{error}");
     }
 }
+
+#[test]
+fn a_volume_that_starts_anew_holds_its_background_everywhere() {
+    let budget = MemoryBudget::new(1 << 20);
+    let mut domain = domain_with(&budget);
+    domain.set_buckets(&cube(0, 2)).unwrap();
+    let mut smoke = DiscreteVolume::new("smoke", &domain);
+    let density =
+        smoke.add_channel(&ChannelSpec::new("density", 0.25_f32), VoxelShape::CELLS).unwrap();
+    smoke.column_mut(density).unwrap().fill(1.0);
+
+    let huge = domain.subset(&cube(0, 12)).unwrap();
+    assert!(matches!(smoke.reset(&huge), Err(CoreError::OverBudget { .. })));
+    assert_eq!(smoke.column(density).unwrap().chunk(7), [1.0; 512]);
+
+    let other = domain.subset(&cube(1, 3)).unwrap();
+    smoke.reset(&other).unwrap();
+    assert_eq!(smoke.topology().id(), other.id());
+    let column = smoke.column(density).unwrap();
+    assert!((0..8).all(|slot| column.chunk(slot) == [0.25; 512]));
+}

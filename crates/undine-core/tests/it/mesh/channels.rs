@@ -3,7 +3,10 @@
 use super::shapes::{box_of_tetrahedra, icosphere, torus};
 use glam::{DVec3, Vec2, Vec3};
 use undine_core::channel::ErasedFlat;
-use undine_core::mesh::{AnyMesh, ElementClass, Polygons, Surface};
+use undine_core::mesh::{
+    AnyMesh, Body, Curves, ElementClass, Polygons, Segments, Strands, Surface, Tetrahedra,
+    Wireframe,
+};
 use undine_core::{ChannelSpec, CoreError, MemoryReport};
 
 #[test]
@@ -143,4 +146,58 @@ fn the_memory_report_counts_positions_corners_and_edges() {
     let edges = sphere.connectivity().edges().len();
     assert_eq!(sphere.memory().unwrap().raw, memory.raw);
     assert_eq!(sphere.memory().unwrap().overhead as usize, 12 * edges + 4 + 8 * corners);
+}
+
+#[test]
+fn a_mesh_becomes_another_of_its_kind_and_keeps_its_handles() {
+    let spec = ChannelSpec::new("weight", 7.0_f64);
+    let sphere = icosphere(1);
+    let mut shape = icosphere(0);
+    let weight = shape.add_channel(ElementClass::Edge, &spec).unwrap();
+    let tables = || sphere.connectivity().tables().map(|table| table.into_owned());
+
+    let mut short = tables();
+    short[1].pop();
+    assert!(matches!(shape.reset(42, short), Err(CoreError::BadValue { .. })));
+    let error = shape.reset(41, tables()).unwrap_err();
+    assert!(error.to_string().starts_with("Surface `shape` is not valid"), "{error}");
+    assert_eq!((shape.vertex_count(), shape.connectivity().len()), (12, 20));
+
+    shape.reset(42, tables()).unwrap();
+    assert_eq!(shape.connectivity().corners(), sphere.connectivity().corners());
+    assert_eq!(shape.values_mut(ElementClass::Edge, weight).unwrap(), [7.0; 120]);
+    assert!(shape.positions().unwrap().iter().all(|&position| position == DVec3::ZERO));
+}
+
+#[test]
+fn every_kind_comes_back_from_its_tables() {
+    let corners = || vec![DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z, DVec3::ONE];
+    let strands = Strands::new(vec![0, 2, 5], vec![false, true]).unwrap();
+    let polygons = Polygons::from_counts(&[3, 4], vec![0, 1, 2, 1, 2, 3, 4]).unwrap();
+    let full: [Box<AnyMesh>; 4] = [
+        Box::new(Curves::new("a", corners(), strands).unwrap()),
+        Box::new(Wireframe::new("b", corners(), Segments::new(vec![[0, 1], [4, 2]])).unwrap()),
+        Box::new(Surface::new("c", corners(), polygons).unwrap()),
+        Box::new(Body::new("d", corners(), Tetrahedra::new(vec![[0, 1, 2, 3]])).unwrap()),
+    ];
+    let mut empty: [Box<AnyMesh>; 4] = [
+        Box::new(Curves::new("a", Vec::new(), Strands::open(Vec::new()).unwrap()).unwrap()),
+        Box::new(Wireframe::new("b", Vec::new(), Segments::new(Vec::new())).unwrap()),
+        Box::new(Surface::new("c", Vec::new(), Polygons::triangles(Vec::new()).unwrap()).unwrap()),
+        Box::new(Body::new("d", Vec::new(), Tetrahedra::new(Vec::new())).unwrap()),
+    ];
+    for (full, empty) in full.iter().zip(&mut empty) {
+        let tables = || full.connectivity().tables().map(|table| table.into_owned());
+        empty.reset(5, tables()).unwrap();
+        assert_eq!(empty.connectivity().tables(), full.connectivity().tables());
+        for &class in full.kind().classes() {
+            assert_eq!(empty.count(class).unwrap(), full.count(class).unwrap());
+        }
+        // One vertex less, and one number too many.
+        assert!(empty.reset(4, tables()).is_err() || full.name() == "d");
+        let mut longer = tables();
+        longer[1].push(0);
+        assert!(empty.reset(5, longer).is_err());
+        assert_eq!(empty.connectivity().tables(), full.connectivity().tables());
+    }
 }

@@ -4,4 +4,5 @@
 mod bytes;
 mod model;
 mod refusals;
+mod reset;
 mod sequences;
