@@ -43,3 +43,5 @@ pub use task::{Moment, Tasks};
 pub use timeline::Timeline;
 pub use values::Values;
 pub use world::{StoreId, World};
+
+pub mod registry;
