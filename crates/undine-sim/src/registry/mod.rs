@@ -2,7 +2,7 @@
 //!
 //! Whoever owns stores implements [`Stores`], in a few lines. On that walk stand the check for values that are not
 //! finite ([`find_not_finite`]), the content hashes that compare runs and tell which channels a Task changed
-//! ([`digests`]), the memory report ([`memory`]) and the checkpoint. None of them keeps a list of its
+//! ([`digests`]), the memory report ([`memory`]) and the [checkpoint](crate::checkpoint). None of them keeps a list of its
 //! own, so that a channel that is added tomorrow is checked, compared, counted and saved without a line of code.
 //!
 //! ```

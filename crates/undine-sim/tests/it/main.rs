@@ -1,5 +1,9 @@
 //! One program for all integration tests of the crate.
 
+mod checkpoint;
+mod checkpoint_damage;
 mod constraint;
+mod fixtures;
 mod newton;
+mod registry;
 mod springs;
