@@ -10,18 +10,17 @@
 //! takes −λ of the iteration before in place of σ: however stiff the row, the curvature is that of the forces at work. Rows
 //! with W = 0 are hard, and stay in a saddle system.
 
+use super::coordinates::{Local, combine, moved, turn_curvature};
 use super::error::{NewtonError, Result};
 use super::iterate::Merit;
-use super::rotation::outer;
 use super::saddle::HardRows;
 use super::shape::{Embedded, Hang};
 use crate::constraint::dahl::Dahl;
 use crate::constraint::damping::Rayleigh;
-use crate::constraint::project::project;
 use crate::constraint::{Constraint, Placed, Rows, Scaling};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use undine_core::glam::{DMat3, DVec3};
+use undine_core::glam::DVec3;
 use undine_linsolve::matrix::{Element, Elements};
 
 /// Elements that one task works on where no list of `undine-linsolve` cuts them.
@@ -240,6 +239,28 @@ impl<'a, C: Constraint<M, N>, const M: usize, const N: usize> ConstraintTerm<'a,
         Ok(())
     }
 
+    /// Refuses damping that would push.
+    fn check_damping(&self, element: usize) -> Result<()> {
+        let bad = |what: &str, found: f64, wanted| {
+            let what = format!("{what} of element {element} of {}", self.name);
+            Err(NewtonError::BadValue { what, found, wanted })
+        };
+        let relaxation = self.damping.relaxation.at(element);
+        if !(relaxation >= 0.0 && relaxation.is_finite()) {
+            return bad("the relaxation time [s]", relaxation, "finite and not negative");
+        }
+        let dahl = self.damping.dahl.as_ref().map(|dahl| dahl.at(element));
+        for Dahl { limit, length } in dahl.into_iter().flatten() {
+            if !(limit >= 0.0 && limit.is_finite()) {
+                return bad("the friction limit", limit, "finite and not negative");
+            }
+            if limit > 0.0 && !(length > 0.0 && length.is_finite()) {
+                return bad("the friction's transition length", length, "positive and finite");
+            }
+        }
+        Ok(())
+    }
+
     /// Blocks of 3 coordinates that the hangs of an element need each.
     fn blocks(&self) -> usize {
         let blocks = self.embedded.iter().map(|embedded| embedded.blocks(C::FRAMES));
@@ -413,17 +434,6 @@ impl<'a, C: Constraint<M, N>, const M: usize, const N: usize> ConstraintTerm<'a,
     }
 }
 
-/// Calls a method for as many blocks as the hangs need.
-macro_rules! by_blocks {
-    ($term:ident.$method:ident($($argument:expr),*)) => {
-        match $term.blocks() {
-            1 => $term.$method::<1>($($argument),*),
-            2 => $term.$method::<2>($($argument),*),
-            _ => $term.$method::<4>($($argument),*),
-        }
-    };
-}
-
 impl<C: Constraint<M, N>, const M: usize, const N: usize> Term for ConstraintTerm<'_, C, M, N> {
     fn name(&self) -> &str {
         self.name
@@ -451,6 +461,7 @@ impl<C: Constraint<M, N>, const M: usize, const N: usize> Term for ConstraintTer
                     });
                 }
             }
+            self.check_damping(element)?;
             let scaling = self.constraint.scaling(&self.elements[element]);
             if self.mode == Mode::Stiffness && (0..M).any(|m| scaling.is_hard(m)) {
                 return Err(NewtonError::BadValue {
@@ -466,12 +477,21 @@ impl<C: Constraint<M, N>, const M: usize, const N: usize> Term for ConstraintTer
 
     fn fill(&self, dt: f64, touching: &[u32], out: &mut Elements) -> Result<()> {
         self.check()?;
-        by_blocks!(self.fill_by(dt, touching, out))
+        match self.blocks() {
+            1 => self.fill_by::<1>(dt, touching, out),
+            2 => self.fill_by::<2>(dt, touching, out),
+            _ => self.fill_by::<4>(dt, touching, out),
+        }
     }
 
     fn hard(&self, out: &mut HardRows) -> Result<()> {
-        if self.mode == Mode::Compliance {
-            by_blocks!(self.hard_by(out));
+        if self.mode == Mode::Stiffness {
+            return Ok(());
+        }
+        match self.blocks() {
+            1 => self.hard_by::<1>(out),
+            2 => self.hard_by::<2>(out),
+            _ => self.hard_by::<4>(out),
         }
         Ok(())
     }
@@ -481,7 +501,11 @@ impl<C: Constraint<M, N>, const M: usize, const N: usize> Term for ConstraintTer
     }
 
     fn recover(&self, dt: f64, du: &[f64], row_of: &[u32]) -> Vec<f64> {
-        by_blocks!(self.recover_by(dt, du, row_of))
+        match self.blocks() {
+            1 => self.recover_by::<1>(dt, du, row_of),
+            2 => self.recover_by::<2>(dt, du, row_of),
+            _ => self.recover_by::<4>(dt, du, row_of),
+        }
     }
 
     fn merit(&self, dt: f64) -> Merit {
@@ -490,10 +514,14 @@ impl<C: Constraint<M, N>, const M: usize, const N: usize> Term for ConstraintTer
             for element in first..(first + ELEMENTS_PER_TASK).min(self.elements.len()) {
                 let linear = self.linear(element, dt);
                 merit.add(linear.energy);
-                if self.mode == Mode::Compliance {
-                    let scaling = self.constraint.scaling(&self.elements[element]);
-                    let hard = (0..M).filter(|&m| scaling.is_hard(m));
-                    merit.violation += hard.map(|m| linear.rows.value[m].abs()).sum::<f64>();
+                let scaling = self.constraint.scaling(&self.elements[element]);
+                for m in 0..M {
+                    let reach = linear.reach(m, C::FRAMES);
+                    merit.magnitude += linear.force[m].abs() * reach;
+                    if self.mode == Mode::Compliance && scaling.is_hard(m) {
+                        merit.violation += linear.rows.value[m].abs();
+                        merit.violation_magnitude += reach;
+                    }
                 }
             }
             merit
@@ -514,6 +542,18 @@ impl<const M: usize, const N: usize> Linear<'_, M, N> {
                 self.hangs[n].pull(&self.at[n], self.rows.by_position[m][n], by_frame)
             })
         })
+    }
+
+    /// The magnitude of a row's terms: rounded positions and frames make an error of this times the last digit.
+    fn reach(&self, m: usize, frames: bool) -> f64 {
+        let of = |n: usize| {
+            let (at, by_x) = (&self.at[n], self.rows.by_position[m][n]);
+            let columns = (0..3).filter(|_| frames);
+            let by_frame = columns
+                .map(|k| at.frame.col(k).length() * self.rows.by_frame[m][n].col(k).length());
+            by_frame.fold(at.x.length() * by_x.length(), |sum, term| sum + term)
+        };
+        (0..N).fold(self.rows.value[m].abs(), |sum, n| sum + of(n))
     }
 
     /// A row of S′J.
@@ -539,180 +579,9 @@ impl<const M: usize, const N: usize> Linear<'_, M, N> {
     }
 }
 
-/// Gradient and matrix of one element in the coordinates q: N particles of A blocks of 3.
-pub(super) struct Local<const N: usize, const A: usize> {
-    pub gradient: [[DVec3; A]; N],
-    pub matrix: [[[[DMat3; A]; N]; A]; N],
-}
-
-impl<const N: usize, const A: usize> Local<N, A> {
-    pub const ZERO: Self =
-        Self { gradient: [[DVec3::ZERO; A]; N], matrix: [[[[DMat3::ZERO; A]; N]; A]; N] };
-
-    /// Adds j·sjᵀ to the matrix, of which all rows together are symmetric, and j·σ to the gradient.
-    #[inline]
-    fn add_row(&mut self, j: &[[DVec3; A]; N], sj: &[[DVec3; A]; N], sigma: f64) {
-        for n in 0..N {
-            for a in 0..A {
-                self.gradient[n][a] += j[n][a] * sigma;
-                for o in 0..N {
-                    for b in 0..A {
-                        self.matrix[n][a][o][b] += outer(j[n][a], sj[o][b]);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Adds the curvature of a Constraint by positions.
-    #[inline]
-    fn add_curvature(&mut self, hangs: &[Hang<'_>; N], curvature: &[[DMat3; N]; N]) {
-        let moves: [[DMat3; A]; N] = std::array::from_fn(|n| hangs[n].moves());
-        for n in 0..N {
-            for o in 0..N {
-                for a in 0..A.min(2) {
-                    for b in 0..A.min(2) {
-                        self.matrix[n][a][o][b] +=
-                            moves[n][a].transpose() * curvature[n][o] * moves[o][b];
-                    }
-                }
-            }
-        }
-    }
-
-    /// Makes the matrix positive semi-definite.
-    pub fn project(&mut self) {
-        const { assert!(3 * N * A <= 48, "an element's particles have more than 48 coordinates") }
-        match 3 * N * A {
-            0..=6 => self.project_as::<6>(),
-            7..=12 => self.project_as::<12>(),
-            13..=24 => self.project_as::<24>(),
-            _ => self.project_as::<48>(),
-        }
-    }
-
-    fn project_as<const D: usize>(&mut self) {
-        let mut dense = [[0.0; D]; D];
-        let index = |n: usize, a: usize, i: usize| 3 * (A * n + a) + i;
-        for n in 0..N {
-            for a in 0..A {
-                for i in 0..3 {
-                    for o in 0..N {
-                        for b in 0..A {
-                            for j in 0..3 {
-                                let here = self.matrix[n][a][o][b].col(j)[i];
-                                let mirrored = self.matrix[o][b][n][a].col(i)[j];
-                                dense[index(n, a, i)][index(o, b, j)] = 0.5 * (here + mirrored);
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        if !project(&mut dense, 3 * N * A) {
-            return;
-        }
-        for n in 0..N {
-            for a in 0..A {
-                for o in 0..N {
-                    for b in 0..A {
-                        self.matrix[n][a][o][b] =
-                            DMat3::from_cols_array_2d(&std::array::from_fn(|j| {
-                                std::array::from_fn(|i| dense[index(n, a, i)][index(o, b, j)])
-                            }));
-                    }
-                }
-            }
-        }
-    }
-
-    /// Writes force (the negative gradient) and matrix on the nodes, 3 unknowns each, the matrix row after row and symmetric
-    /// to the bit.
-    #[inline]
-    pub fn spread(&self, hangs: &[Hang<'_>; N], force: &mut [f64], matrix: &mut [f64]) {
-        let width = force.len();
-        let (mut i, mut first) = (0, 0);
-        for n in 0..N {
-            for node in 0..hangs[n].count() {
-                let own = hangs[n].coefficients::<A>(node);
-                let f = -combine(&own, &self.gradient[n]);
-                force[i..i + 3].copy_from_slice(&f.to_array());
-                // Blocks on and right of the diagonal; the others mirror them.
-                let mut j = first;
-                for o in n..N {
-                    for other in 0..hangs[o].count() {
-                        if j >= i {
-                            let their = hangs[o].coefficients::<A>(other);
-                            let block = self.block(n, &own, o, &their);
-                            let block = if j == i { symmetric(block) } else { block };
-                            for row in 0..3 {
-                                for column in 0..3 {
-                                    let entry = block.col(column)[row];
-                                    matrix[(i + row) * width + j + column] = entry;
-                                    matrix[(j + column) * width + i + row] = entry;
-                                }
-                            }
-                        }
-                        j += 3;
-                    }
-                }
-                i += 3;
-            }
-            first = i;
-        }
-    }
-
-    /// Σ c_a c_b H_ab between two nodes.
-    #[inline]
-    fn block(&self, n: usize, own: &[f64; A], o: usize, their: &[f64; A]) -> DMat3 {
-        let mut block = DMat3::ZERO;
-        for a in 0..A {
-            for b in 0..A {
-                block += self.matrix[n][a][o][b] * (own[a] * their[b]);
-            }
-        }
-        block
-    }
-
-    pub fn is_finite(&self) -> bool {
-        self.gradient.iter().flatten().all(|g| g.is_finite())
-            && self.matrix.iter().flatten().flatten().flatten().all(|h| h.is_finite())
-    }
-}
-
-/// The curvature of v·(exp(θ)·r) by θ at θ = 0: ½ (v rᵀ + r vᵀ) − (v·r) 1.
-#[inline]
-fn turn_curvature(v: DVec3, r: DVec3) -> DMat3 {
-    (outer(v, r) + outer(r, v)) * 0.5 - DMat3::from_diagonal(DVec3::splat(v.dot(r)))
-}
-
-/// How far a particle's coordinates q move with the unknowns.
-#[inline]
-fn moved<const A: usize>(hang: &Hang<'_>, du: &[f64], row_of: &[u32]) -> [DVec3; A] {
-    let mut q = [DVec3::ZERO; A];
-    for node in 0..hang.count() {
-        let row = row_of[hang.node(node) as usize] as usize;
-        let du = DVec3::from_slice(&du[row..row + 3]);
-        let c = hang.coefficients::<A>(node);
-        (0..A).for_each(|a| q[a] += du * c[a]);
-    }
-    q
-}
-
-/// Σ c_a v_a.
-#[inline]
-fn combine<const A: usize>(c: &[f64; A], v: &[DVec3; A]) -> DVec3 {
-    c.iter().zip(v).fold(DVec3::ZERO, |sum, (c, v)| sum + *v * *c)
-}
-
 #[inline]
 fn sum_rows<const M: usize>(weights: &[f64; M], of: impl Fn(usize) -> DVec3) -> DVec3 {
     (0..M).fold(DVec3::ZERO, |sum, m| sum + of(m) * weights[m])
-}
-
-#[inline]
-fn symmetric(block: DMat3) -> DMat3 {
-    (block + block.transpose()) * 0.5
 }
 
 #[inline]

@@ -1,6 +1,7 @@
 //! Forces on embedded particles (Loki §6.2): f, and if it is to be implicit, its derivative.
 
-use super::element::{Local, Term, TermNodes};
+use super::coordinates::Local;
+use super::element::{Term, TermNodes};
 use super::error::{NewtonError, Result};
 use super::iterate::Merit;
 use super::saddle::HardRows;

@@ -13,7 +13,7 @@ const ENOUGH: f64 = 1e-4;
 /// How often a step is shortened at most.
 const SHORTENINGS: usize = 40;
 
-/// A difference of merits below this share of all their terms' magnitudes is rounding.
+/// A difference of merits below this share of their magnitudes is rounding.
 const ROUNDING: f64 = 1e-13;
 
 /// The penalty on hard rows, in largest multipliers: anything above 1 makes the penalty exact.
@@ -24,10 +24,12 @@ const PENALTY: f64 = 2.0;
 pub struct Merit {
     /// Φ [J].
     pub energy: f64,
-    /// The sum of the magnitudes of the terms of `energy` [J]: what its rounding is measured by.
+    /// What the rounding of `energy` is measured by [J]: the magnitudes of its terms, and what rounded positions do to them.
     pub magnitude: f64,
     /// How far hard rows are off: Σ |C|.
     pub violation: f64,
+    /// What the rounding of `violation` is measured by.
+    pub violation_magnitude: f64,
 }
 
 impl Merit {
@@ -45,6 +47,7 @@ impl Merit {
             energy: self.energy + other.energy,
             magnitude: self.magnitude + other.magnitude,
             violation: self.violation + other.violation,
+            violation_magnitude: self.violation_magnitude + other.violation_magnitude,
         }
     }
 
@@ -125,7 +128,7 @@ pub struct NewtonIteration {
     pub residual: f64,
     /// Σ |C| of hard rows before the step.
     pub violation: f64,
-    /// Φ [J] before the step, if it was asked for.
+    /// Φ [J] before the step, if there was a search.
     pub energy: Option<f64>,
     /// The share of the step that was taken.
     pub alpha: f64,
@@ -162,7 +165,10 @@ pub fn iterate<P: Problem>(
             return Err(NewtonError::NotConverged { iteration, report }.into());
         }
         problem.save();
-        let before = if searches { problem.merit()? } else { None };
+        // A step within the tolerance is the last, and too short for its merit to tell much.
+        let speed = step.moved / dt;
+        let is_last = speed < settings.tolerance;
+        let before = if searches && !is_last { problem.merit()? } else { None };
         let alpha = match before {
             None => {
                 problem.step(&du, 1.0)?;
@@ -173,7 +179,6 @@ pub fn iterate<P: Problem>(
                 search(problem, &du, iteration, before, step.slope, penalty)?
             }
         };
-        let speed = step.moved / dt;
         report.iterations.push(NewtonIteration {
             speed,
             residual: step.residual,
@@ -187,8 +192,7 @@ pub fn iterate<P: Problem>(
                 report.outcome = NewtonOutcome::Stalled;
                 break;
             }
-            // A shortened step says nothing of what is left.
-            Some(1.0) if speed < settings.tolerance => {
+            Some(_) if is_last => {
                 report.outcome = NewtonOutcome::Converged;
                 break;
             }
@@ -219,8 +223,8 @@ fn search<P: Problem>(
         problem.step(du, alpha)?;
         // A merit that was there before is there now, or the state is not one to stay in.
         last = problem.merit()?.unwrap_or(Merit { energy: f64::NAN, ..Merit::default() });
-        let magnitude = before.magnitude + last.magnitude;
-        let magnitude = magnitude + penalty * (before.violation + last.violation);
+        let rows = before.violation_magnitude + last.violation_magnitude;
+        let magnitude = before.magnitude + last.magnitude + penalty * rows;
         let limit = value(&before) + ENOUGH * alpha * slope + ROUNDING * magnitude;
         if last.is_finite() && value(&last) <= limit {
             return Ok(Some(alpha));

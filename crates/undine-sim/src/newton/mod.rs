@@ -10,6 +10,7 @@
 //! matrices through it, [`system`] adds those up and finds the Newton step, and [`iterate`](mod@iterate) repeats that to
 //! convergence with a line search.
 
+mod coordinates;
 pub mod element;
 pub mod error;
 pub mod force;
@@ -21,10 +22,12 @@ pub mod shape;
 pub mod system;
 pub mod unknowns;
 
-pub use element::{ConstraintTerm, Damping, Mode, Term};
+pub use element::{ConstraintTerm, Damping, Mode, Term, Values};
 pub use error::NewtonError;
 pub use force::ForceTerm;
-pub use iterate::{Linearised, Merit, NewtonReport, NewtonSettings, Problem, iterate};
-pub use shape::{Embedded, Pose, Shape};
-pub use system::{Solved, System, SystemSettings};
-pub use unknowns::{Inertia, Unknowns};
+pub use iterate::{
+    Linearised, Merit, NewtonOutcome, NewtonReport, NewtonSettings, Problem, iterate,
+};
+pub use shape::{Embedded, Pose, Shape, Weights};
+pub use system::{Iterate, Solved, System, SystemSettings};
+pub use unknowns::{Inertia, Kind, Unknowns};

@@ -57,3 +57,35 @@ pub fn left_jacobian_inverse(theta: DVec3) -> DMat3 {
     let k = cross(theta);
     DMat3::IDENTITY - k * 0.5 + k * k * factor
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vectors() -> impl Iterator<Item = DVec3> {
+        let axis = DVec3::new(0.36, -0.48, 0.8);
+        [0.0, 1e-9, 1e-5, 9e-5, 1.1e-4, 0.1, 1.0, 2.0, 3.0, 3.14].into_iter().map(move |a| axis * a)
+    }
+
+    #[test]
+    fn log_takes_back_what_exp_did() {
+        for theta in vectors() {
+            let back = log(&exp(theta));
+            // Near π, where opposite turns meet, the quaternion's digits are still those of half the angle.
+            assert!((back - theta).length() < 1e-14 * (1.0 + theta.length()), "{theta} {back}");
+        }
+    }
+
+    #[test]
+    fn the_left_jacobian_is_how_log_changes() {
+        let h = 1e-6;
+        for theta in vectors().filter(|theta| theta.length() < 3.1) {
+            let inverse = left_jacobian_inverse(theta);
+            for axis in [DVec3::X, DVec3::Y, DVec3::Z] {
+                let turned = |sign: f64| log(&(exp(axis * (sign * h)) * exp(theta)));
+                let wanted = (turned(1.0) - turned(-1.0)) / (2.0 * h);
+                assert!((inverse * axis - wanted).length() < 1e-8, "{theta} {axis}");
+            }
+        }
+    }
+}

@@ -221,6 +221,16 @@ impl<'a> Embedded<'a> {
         self.span
     }
 
+    /// Whether the particles hang on a span of this size.
+    pub(super) fn fits(&self, span: &Span) -> bool {
+        match self.shape {
+            Shape::Fixed => true,
+            Shape::Identity => span.kind == Kind::Points && span.count == self.placed.len(),
+            Shape::Rigid { .. } => span.kind == Kind::Bodies && span.count == self.bodies.len(),
+            Shape::Weights(_) => span.kind == Kind::Points,
+        }
+    }
+
     /// The body that a particle of a rigid shape rides on.
     pub(super) fn body(&self, particle: usize) -> usize {
         match self.shape {

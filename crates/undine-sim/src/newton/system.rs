@@ -221,10 +221,11 @@ impl System {
             inertia.check(span)?;
         }
         for force in at.forces {
-            let (found, wanted) = (force.embedded.span(), self.unknowns.spans().len());
-            if let Some(found) = found.filter(|&span| span >= wanted) {
-                let (what, of) = ("the span", force.name.into());
-                return Err(NewtonError::OutOfRange { what, index: 0, of, found, wanted });
+            let Some(number) = force.embedded.span() else { continue };
+            if !self.unknowns.spans().get(number).is_some_and(|span| force.embedded.fits(span)) {
+                let found = format!("{} on particles of another span", force.name);
+                let wanted = format!("those of span {number}");
+                return Err(NewtonError::NotConnected { found, wanted });
             }
         }
         let terms = all_terms(at.terms, at.forces);

@@ -201,7 +201,8 @@ impl Inertia<'_> {
 
     /// Writes the force −∂/∂u of the energy of one group, and its matrix, row after row.
     ///
-    /// A turn δ changes θ by J⁻¹·δ, so that the torque is −J⁻ᵀ Ĩ θ/Δt² and the matrix J⁻ᵀ Ĩ J⁻¹/Δt², positive definite always.
+    /// A turn δ changes θ by J⁻¹·δ, so that the torque is −J⁻ᵀ Ĩ θ/Δt² and the matrix J⁻ᵀ Ĩ J⁻¹/Δt², positive definite always. The
+    /// curvature of θ itself, of order θ²/6 beside that, is left out.
     #[inline]
     pub(super) fn write(&self, group: usize, per_dt2: f64, force: &mut [f64], matrix: &mut [f64]) {
         match self {

@@ -7,3 +7,4 @@ mod fixtures;
 mod newton;
 mod registry;
 mod springs;
+mod stand;
