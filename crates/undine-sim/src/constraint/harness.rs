@@ -90,10 +90,10 @@ impl<C: Constraint<M, N>, const M: usize, const N: usize> Bench<'_, C, M, N> {
         for n in 0..N {
             for axis in 0..3 {
                 let values = self.difference(|at, sign| at[n].x[axis] += sign * h);
-                for m in 0..M {
+                for (m, value) in values.iter().enumerate() {
                     let place = || format!("row {m}, particle {n}, axis {axis}");
                     let found = rows.by_position[m][n][axis];
-                    expect("∂C/∂x", place, found, values[m] / (2.0 * h), tolerance)?;
+                    expect("∂C/∂x", place, found, value / (2.0 * h), tolerance)?;
                 }
             }
         }
@@ -106,11 +106,11 @@ impl<C: Constraint<M, N>, const M: usize, const N: usize> Bench<'_, C, M, N> {
                 let (column, row) = (entry / 3, entry % 3);
                 let values =
                     self.difference(|at, sign| at[n].frame.col_mut(column)[row] += sign * h);
-                for m in 0..M {
+                for (m, value) in values.iter().enumerate() {
                     let place = || format!("row {m}, particle {n}, entry ({row}, {column})");
                     let stated = rows.by_frame[m][n].col(column)[row];
                     let found = if C::FRAMES { stated } else { 0.0 };
-                    expect("∂C/∂F", place, found, values[m] / (2.0 * h), tolerance)?;
+                    expect("∂C/∂F", place, found, value / (2.0 * h), tolerance)?;
                 }
             }
         }
@@ -204,10 +204,10 @@ impl<C: Constraint<M, N>, const M: usize, const N: usize> Bench<'_, C, M, N> {
             }),
             Scaling::Full(s) => {
                 let scale = s.iter().flatten().fold(0.0_f64, |scale, s| scale.max(s.abs()));
-                for m in 0..M {
-                    for other in 0..m {
+                for (m, row) in s.iter().enumerate() {
+                    for (other, &here) in row.iter().enumerate() {
                         let place = || format!("({m}, {other})");
-                        expect("S", place, s[m][other], s[other][m], 1e-14 * scale)?;
+                        expect("S", place, here, s[other][m], 1e-14 * scale)?;
                     }
                 }
                 let (values, _) = eigen(&s, M);

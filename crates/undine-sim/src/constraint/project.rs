@@ -34,15 +34,11 @@ pub fn project<const D: usize>(matrix: &mut [[f64; D]; D], n: usize) -> bool {
 
 /// The eigenvalues of the leading n × n part of a symmetric matrix, in no order, and the eigenvectors as columns.
 pub fn eigen<const D: usize>(matrix: &[[f64; D]; D], n: usize) -> ([f64; D], [[f64; D]; D]) {
-    let mut a = *matrix;
+    let mut a: [[f64; D]; D] =
+        std::array::from_fn(|i| std::array::from_fn(|j| matrix[i.min(j)][i.max(j)]));
     let mut vectors = [[0.0; D]; D];
     for (i, row) in vectors.iter_mut().enumerate() {
         row[i] = 1.0;
-    }
-    for i in 0..n {
-        for j in 0..i {
-            a[i][j] = a[j][i];
-        }
     }
     let small = ZERO * largest(matrix, n);
     for _ in 0..SWEEPS {
@@ -81,13 +77,11 @@ fn rotate<const D: usize>(
     a[q][q] += change;
     a[p][q] = 0.0;
     a[q][p] = 0.0;
-    for k in 0..n {
-        if k != p && k != q {
-            let (kp, kq) = (a[k][p], a[k][q]);
-            let (new_p, new_q) = (c * kp - s * kq, s * kp + c * kq);
-            (a[k][p], a[p][k]) = (new_p, new_p);
-            (a[k][q], a[q][k]) = (new_q, new_q);
-        }
+    for k in (0..n).filter(|&k| k != p && k != q) {
+        let (kp, kq) = (a[k][p], a[k][q]);
+        let (new_p, new_q) = (c * kp - s * kq, s * kp + c * kq);
+        (a[k][p], a[p][k]) = (new_p, new_p);
+        (a[k][q], a[q][k]) = (new_q, new_q);
     }
     for row in vectors.iter_mut().take(n) {
         let (p_entry, q_entry) = (row[p], row[q]);

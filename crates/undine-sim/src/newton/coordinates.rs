@@ -19,13 +19,12 @@ impl<const N: usize, const A: usize> Local<N, A> {
     /// Adds j·sjᵀ to the matrix, of which all rows together are symmetric, and j·σ to the gradient.
     #[inline]
     pub fn add_row(&mut self, j: &[[DVec3; A]; N], sj: &[[DVec3; A]; N], sigma: f64) {
-        for n in 0..N {
-            for a in 0..A {
-                self.gradient[n][a] += j[n][a] * sigma;
-                for o in 0..N {
-                    for b in 0..A {
-                        self.matrix[n][a][o][b] += outer(j[n][a], sj[o][b]);
-                    }
+        for (n, j) in j.iter().enumerate() {
+            for (a, &j) in j.iter().enumerate() {
+                self.gradient[n][a] += j * sigma;
+                let blocks = self.matrix[n][a].iter_mut().flatten();
+                for (block, &sj) in blocks.zip(sj.iter().flatten()) {
+                    *block += outer(j, sj);
                 }
             }
         }
@@ -106,10 +105,10 @@ impl<const N: usize, const A: usize> Local<N, A> {
                 force[i..i + 3].copy_from_slice(&f.to_array());
                 // Blocks on and right of the diagonal; the others mirror them.
                 let mut j = first;
-                for o in n..N {
-                    for other in 0..hangs[o].count() {
+                for (o, hang) in hangs.iter().enumerate().skip(n) {
+                    for other in 0..hang.count() {
                         if j >= i {
-                            let their = hangs[o].coefficients::<A>(other);
+                            let their = hang.coefficients::<A>(other);
                             let block = self.block(n, &own, o, &their);
                             let block = if j == i { symmetric(block) } else { block };
                             for row in 0..3 {
@@ -133,9 +132,9 @@ impl<const N: usize, const A: usize> Local<N, A> {
     #[inline]
     fn block(&self, n: usize, own: &[f64; A], o: usize, their: &[f64; A]) -> DMat3 {
         let mut block = DMat3::ZERO;
-        for a in 0..A {
-            for b in 0..A {
-                block += self.matrix[n][a][o][b] * (own[a] * their[b]);
+        for (row, own) in self.matrix[n].iter().zip(own) {
+            for (&here, their) in row[o].iter().zip(their) {
+                block += here * (own * their);
             }
         }
         block

@@ -13,11 +13,13 @@
 use super::coordinates::{Local, combine, moved, turn_curvature};
 use super::error::{NewtonError, Result};
 use super::iterate::Merit;
+use super::linear::Linear;
 use super::saddle::HardRows;
 use super::shape::{Embedded, Hang};
+use super::term::{Term, TermNodes};
 use crate::constraint::dahl::Dahl;
 use crate::constraint::damping::Rayleigh;
-use crate::constraint::{Constraint, Placed, Rows, Scaling};
+use crate::constraint::{Constraint, Placed, Scaling};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use undine_core::glam::DVec3;
@@ -104,79 +106,6 @@ pub struct ConstraintTerm<'a, C: Constraint<M, N>, const M: usize, const N: usiz
     pub damping: Damping<'a, M>,
     /// Compliance mode's multipliers of the iteration or the step before, for each element; empty for none yet.
     pub multipliers: &'a [[f64; M]],
-}
-
-/// The nodes that each element of a term touches, in its order; a node may come twice.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TermNodes {
-    pub(super) starts: Vec<u32>,
-    pub(super) nodes: Vec<u32>,
-}
-
-impl Default for TermNodes {
-    fn default() -> Self {
-        Self { starts: vec![0], nodes: Vec::new() }
-    }
-}
-
-impl TermNodes {
-    pub(super) fn count(&self) -> usize {
-        self.starts.len() - 1
-    }
-
-    pub(super) fn of(&self, element: usize) -> &[u32] {
-        &self.nodes[self.starts[element] as usize..self.starts[element + 1] as usize]
-    }
-
-    pub(super) fn push(&mut self, hangs: &[Hang<'_>]) {
-        for hang in hangs {
-            self.nodes.extend((0..hang.count()).map(|n| hang.node(n)));
-        }
-        self.starts.push(self.nodes.len() as u32);
-    }
-}
-
-/// A list of elements as the system sees it: one call per list, none per element.
-pub trait Term: Sync {
-    /// What errors call it.
-    fn name(&self) -> &str;
-
-    /// The lengths of its lists: what must not change between connecting and solving.
-    fn lengths(&self) -> Vec<usize>;
-
-    /// Checks all lists and says which nodes the elements touch.
-    fn nodes(&self) -> Result<TermNodes>;
-
-    /// Writes force and matrix of those elements that touch a node, whose numbers are given.
-    fn fill(&self, dt: f64, touching: &[u32], out: &mut Elements) -> Result<()>;
-
-    /// Adds the hard rows.
-    fn hard(&self, out: &mut HardRows) -> Result<()>;
-
-    /// Whether it has multipliers.
-    fn has_multipliers(&self) -> bool;
-
-    /// The multipliers of all rows after the unknowns have moved by `du`, element after element; `row_of` says where the
-    /// unknowns of a node begin. Those of hard rows come out as 0.
-    fn recover(&self, dt: f64, du: &[f64], row_of: &[u32]) -> Vec<f64>;
-
-    /// The energy of all elements at the current iterate, and how far hard rows are off.
-    fn merit(&self, dt: f64) -> Merit;
-}
-
-/// One element at the current iterate.
-struct Linear<'a, const M: usize, const N: usize> {
-    at: [Placed; N],
-    hangs: [Hang<'a>; N],
-    rows: Rows<M, N>,
-    /// The scaling of soft rows.
-    scaling: Scaling<M>,
-    /// σ.
-    force: [f64; M],
-    /// S′: the share of S, and what Dahl friction adds to the diagonal.
-    share: f64,
-    friction: [f64; M],
-    energy: f64,
 }
 
 impl<'a, C: Constraint<M, N>, const M: usize, const N: usize> ConstraintTerm<'a, C, M, N> {
@@ -529,53 +458,6 @@ impl<C: Constraint<M, N>, const M: usize, const N: usize> Term for ConstraintTer
         let firsts: Vec<usize> = (0..self.elements.len()).step_by(ELEMENTS_PER_TASK).collect();
         let parts: Vec<Merit> = firsts.into_par_iter().map(task).collect();
         parts.into_iter().fold(Merit::default(), Merit::plus)
-    }
-}
-
-impl<const M: usize, const N: usize> Linear<'_, M, N> {
-    /// J: the gradient of every row by the coordinates q.
-    #[inline]
-    fn gradient<const A: usize>(&self, frames: bool) -> [[[DVec3; A]; N]; M] {
-        std::array::from_fn(|m| {
-            std::array::from_fn(|n| {
-                let by_frame = frames.then_some(&self.rows.by_frame[m][n]);
-                self.hangs[n].pull(&self.at[n], self.rows.by_position[m][n], by_frame)
-            })
-        })
-    }
-
-    /// The magnitude of a row's terms: rounded positions and frames make an error of this times the last digit.
-    fn reach(&self, m: usize, frames: bool) -> f64 {
-        let of = |n: usize| {
-            let (at, by_x) = (&self.at[n], self.rows.by_position[m][n]);
-            let columns = (0..3).filter(|_| frames);
-            let by_frame = columns
-                .map(|k| at.frame.col(k).length() * self.rows.by_frame[m][n].col(k).length());
-            by_frame.fold(at.x.length() * by_x.length(), |sum, term| sum + term)
-        };
-        (0..N).fold(self.rows.value[m].abs(), |sum, n| sum + of(n))
-    }
-
-    /// A row of S′J.
-    #[inline]
-    fn scaled<const A: usize>(&self, j: &[[[DVec3; A]; N]; M], m: usize) -> [[DVec3; A]; N] {
-        let own = |s: f64| {
-            let s = s * self.share + self.friction[m];
-            std::array::from_fn(|n| j[m][n].map(|j| j * s))
-        };
-        match &self.scaling {
-            Scaling::Diagonal(s) => own(s[m]),
-            Scaling::Full(s) => {
-                let mut row = own(s[m][m]);
-                for other in (0..M).filter(|&other| other != m) {
-                    let s = s[m][other] * self.share;
-                    for (row, j) in row.iter_mut().flatten().zip(j[other].iter().flatten()) {
-                        *row += *j * s;
-                    }
-                }
-                row
-            }
-        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! Forces on embedded particles (Loki §6.2): f, and if it is to be implicit, its derivative.
 
 use super::coordinates::Local;
-use super::element::{Term, TermNodes};
 use super::error::{NewtonError, Result};
 use super::iterate::Merit;
 use super::saddle::HardRows;
 use super::shape::{Embedded, Hang};
+use super::term::{Term, TermNodes};
 use crate::constraint::Placed;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -15,14 +15,16 @@ pub mod element;
 pub mod error;
 pub mod force;
 pub mod iterate;
+mod linear;
 mod local;
 pub mod rotation;
 mod saddle;
 pub mod shape;
 pub mod system;
+pub mod term;
 pub mod unknowns;
 
-pub use element::{ConstraintTerm, Damping, Mode, Term, Values};
+pub use element::{ConstraintTerm, Damping, Mode, Values};
 pub use error::NewtonError;
 pub use force::ForceTerm;
 pub use iterate::{
@@ -30,4 +32,5 @@ pub use iterate::{
 };
 pub use shape::{Embedded, Pose, Shape, Weights};
 pub use system::{Iterate, Solved, System, SystemSettings};
+pub use term::Term;
 pub use unknowns::{Inertia, Kind, Unknowns};

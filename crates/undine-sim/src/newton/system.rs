@@ -3,12 +3,12 @@
 //! Points, bodies and scalars that no element ties to others are solved one by one, without a matrix. The rest is assembled in
 //! fixed order and goes to `undine-linsolve`, which chooses a method; with hard rows it is a [saddle](super::saddle) system.
 
-use super::element::{Term, TermNodes};
 use super::error::{NewtonError, Result};
 use super::force::ForceTerm;
 use super::iterate::{Linearised, Merit};
 use super::local::OwnBlocks;
 use super::saddle::{HardRows, solve_saddle};
+use super::term::{Term, TermNodes};
 use super::unknowns::{Inertia, Unknowns};
 use rayon::prelude::*;
 use std::ops::Range;

@@ -1,0 +1,65 @@
+//! Lists of elements as the system sees them, whatever Constraint or Force they are of.
+
+use super::error::Result;
+use super::iterate::Merit;
+use super::saddle::HardRows;
+use super::shape::Hang;
+use undine_linsolve::matrix::Elements;
+
+/// The nodes that each element of a term touches, in its order; a node may come twice.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TermNodes {
+    pub(super) starts: Vec<u32>,
+    pub(super) nodes: Vec<u32>,
+}
+
+impl Default for TermNodes {
+    fn default() -> Self {
+        Self { starts: vec![0], nodes: Vec::new() }
+    }
+}
+
+impl TermNodes {
+    pub(super) fn count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    pub(super) fn of(&self, element: usize) -> &[u32] {
+        &self.nodes[self.starts[element] as usize..self.starts[element + 1] as usize]
+    }
+
+    pub(super) fn push(&mut self, hangs: &[Hang<'_>]) {
+        for hang in hangs {
+            self.nodes.extend((0..hang.count()).map(|n| hang.node(n)));
+        }
+        self.starts.push(self.nodes.len() as u32);
+    }
+}
+
+/// A list of elements as the system sees it: one call per list, none per element.
+pub trait Term: Sync {
+    /// What errors call it.
+    fn name(&self) -> &str;
+
+    /// The lengths of its lists: what must not change between connecting and solving.
+    fn lengths(&self) -> Vec<usize>;
+
+    /// Checks all lists and says which nodes the elements touch.
+    fn nodes(&self) -> Result<TermNodes>;
+
+    /// Writes force and matrix of those elements that touch a node, whose numbers are given.
+    fn fill(&self, dt: f64, touching: &[u32], out: &mut Elements) -> Result<()>;
+
+    /// Adds the hard rows.
+    fn hard(&self, out: &mut HardRows) -> Result<()>;
+
+    /// Whether it has multipliers.
+    fn has_multipliers(&self) -> bool;
+
+    /// The multipliers of all rows after the unknowns have moved by `du`, element after element; `row_of` says where the
+    /// unknowns of a node begin. Those of hard rows come out as 0.
+    fn recover(&self, dt: f64, du: &[f64], row_of: &[u32]) -> Vec<f64>;
+
+    /// The energy of all elements at the current iterate, and how far hard rows are off.
+    fn merit(&self, dt: f64) -> Merit;
+}
