@@ -10,8 +10,8 @@ use crate::document::{Atom, Element, Property};
 /// What a parameter is set to from elsewhere: a value, or a node with keys.
 #[derive(Debug, Clone)]
 pub enum Given {
-    /// `name=value`.
-    Value(Atom),
+    /// `name=value`, and where the name stands.
+    Value(Place, Atom),
     /// `name { key … }`.
     Node(Element),
 }
@@ -61,7 +61,10 @@ pub fn exposed(elements: &[Element], path: &str) -> Vec<Exposed> {
         {
             found.push(Exposed {
                 name: below(path, name),
-                path: below(path, to),
+                path: match to.strip_prefix("input/") {
+                    Some(input) => format!("input/{}", below(path, input)),
+                    None => below(path, to),
+                },
                 place: target.value.place.clone(),
             });
         }
@@ -84,29 +87,18 @@ pub fn set(
             "a path is names of Groups and a Behavior, and a parameter: wind/inflow.velocity",
         ));
     };
-    let mut segments: Vec<&str> = nodes.split('/').collect();
-    let inputs = segments[0] == "input" && segments.len() > 1;
-    let element = if inputs {
-        segments.remove(0);
-        let first = segments.remove(0);
-        let input = elements
-            .iter_mut()
-            .find(|element| element.name == "input" && name_of(element) == first);
-        let input = input.ok_or_else(|| missing_node(path, first, &[], at))?;
-        if segments.is_empty() { input } else { find(&mut input.children, path, &segments, at)? }
-    } else {
-        find(elements, path, &segments, at)?
+    let element = match nodes.strip_prefix("input/") {
+        Some(input) => find_input(elements, path, input, at)?,
+        None => find(elements, path, nodes, at)?,
     };
     // In a Group a child of the parameter's name is a Behavior, if there is one of that name.
     let taken = element.name == "group" && catalogue.behavior(parameter).is_some();
     element.properties.retain(|property| property.name != parameter);
     element.children.retain(|child| taken || child.name != parameter || child.name == "key");
     match given {
-        Given::Value(value) => element.properties.push(Property {
-            name: parameter.to_owned(),
-            place: value.place.clone(),
-            value,
-        }),
+        Given::Value(place, value) => {
+            element.properties.push(Property { name: parameter.to_owned(), place, value });
+        }
         Given::Node(mut node) => {
             node.name = parameter.to_owned();
             element.children.push(node);
@@ -116,22 +108,51 @@ pub fn set(
     Ok(())
 }
 
+/// The node at a path of names.
 fn find<'e>(
     elements: &'e mut [Element],
     path: &str,
-    segments: &[&str],
+    nodes: &str,
     at: &Place,
 ) -> Result<&'e mut Element, Diagnostic> {
-    let (first, rest) = segments.split_first().expect("a path has at least one name");
+    let (first, rest) =
+        nodes.split_once('/').map_or((nodes, None), |(first, rest)| (first, Some(rest)));
     let found =
-        elements.iter().position(|element| is_addressed(element) && name_of(element) == *first);
+        elements.iter().position(|element| is_addressed(element) && name_of(element) == first);
     let Some(found) = found else {
         let names: Vec<&str> =
             elements.iter().filter(|element| is_addressed(element)).map(name_of).collect();
         return Err(missing_node(path, first, &names, at));
     };
-    let element = &mut elements[found];
-    if rest.is_empty() { Ok(element) } else { find(&mut element.children, path, rest, at) }
+    match rest {
+        None => Ok(&mut elements[found]),
+        Some(rest) => find(&mut elements[found].children, path, rest, at),
+    }
+}
+
+/// The input at a path of names of Groups, or a node of its graph.
+fn find_input<'e>(
+    elements: &'e mut [Element],
+    path: &str,
+    nodes: &str,
+    at: &Place,
+) -> Result<&'e mut Element, Diagnostic> {
+    let (first, rest) =
+        nodes.split_once('/').map_or((nodes, None), |(first, rest)| (first, Some(rest)));
+    let named = |kind: &str| {
+        elements.iter().position(|element| element.name == kind && name_of(element) == first)
+    };
+    match (named("input"), named("group"), rest) {
+        (Some(input), _, None) => Ok(&mut elements[input]),
+        (Some(input), _, Some(rest)) => find(&mut elements[input].children, path, rest, at),
+        (None, Some(group), Some(rest)) => {
+            find_input(&mut elements[group].children, path, rest, at)
+        }
+        _ => {
+            let inputs = elements.iter().filter(|element| element.name == "input");
+            Err(missing_node(path, first, &inputs.map(name_of).collect::<Vec<_>>(), at))
+        }
+    }
 }
 
 fn missing_node(path: &str, name: &str, names: &[&str], at: &Place) -> Diagnostic {

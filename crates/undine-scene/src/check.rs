@@ -183,11 +183,12 @@ impl Check<'_> {
             Found::Group => true,
             Found::Behavior(declaration) => declaration.kind == Kind::Object,
         };
-        suggestion(
-            name,
-            tree.iter().filter(|(_, found)| is_target(found)).map(|(path, _)| path.as_str()),
-            "there are",
-        )
+        let targets =
+            tree.iter().filter(|(_, found)| is_target(found)).map(|(path, _)| path.as_str());
+        match suggestion(name, targets, "there are") {
+            none if none.is_empty() => "the scene has no Object or Group yet".to_owned(),
+            some => some,
+        }
     }
 
     /// Inputs that are made from each other.
@@ -265,14 +266,18 @@ impl Check<'_> {
     }
 
     fn must_be_set(&mut self, path: &str, declaration: &Declaration, parameter: &Parameter) {
-        // A value that was given and refused has been spoken of.
+        // A value that was given and refused has been spoken of, and so has a name that was misspelt.
+        let at = |path: &str| self.places.contains_key(&format!("{path}.{}", parameter.name));
+        let given = outwards(path).any(at);
         let place = self.place(path);
-        let spoken = self.report.diagnostics().iter().any(|found| {
-            found.place.source.name() == place.source.name()
-                && found.place.span.start >= place.span.start
-                && found.place.span.end <= place.span.end
-                && found.message.contains(&format!("`{}`", parameter.name))
-        });
+        let meant = format!("did you mean `{}`", parameter.name);
+        let spoken = given
+            || self.report.diagnostics().iter().any(|found| {
+                found.place.source.name() == place.source.name()
+                    && place.span.start <= found.place.span.start
+                    && found.place.span.end <= place.span.end
+                    && found.help.as_ref().is_some_and(|help| help.starts_with(&meant))
+            });
         if !spoken {
             self.report.add(
                 Diagnostic::error(
@@ -280,7 +285,7 @@ impl Check<'_> {
                     format!("`{}` needs `{}`", declaration.name, parameter.name),
                 )
                 .help(format!(
-                    "write {} {}; it is {}",
+                    "write {} {} ({})",
                     declaration.name,
                     crate::values::written(parameter),
                     parameter.doc
@@ -312,6 +317,8 @@ impl Check<'_> {
             }
             match self.parameter(root, &path, &place, &tree, inputs) {
                 Ok(parameter) => exposes.push(Expose { name, path, parameter, place }),
+                // The `use` of a template has spoken of it before.
+                Err(_) if self.report.speaks_of(&place) => {}
                 Err(error) => self.report.add(error),
             }
         }

@@ -232,6 +232,14 @@ impl Report {
         }
     }
 
+    /// Whether something is said about exactly this place.
+    pub fn speaks_of(&self, place: &Place) -> bool {
+        let same = |found: &Diagnostic| {
+            found.place.span == place.span && found.place.source.is(&place.source)
+        };
+        self.diagnostics.iter().any(same)
+    }
+
     /// What is wrong, the first found first.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics

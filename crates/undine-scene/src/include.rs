@@ -179,13 +179,18 @@ impl<'a> Files<'a> {
         } else {
             String::new()
         };
-        let why = match error.kind() {
-            std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-            std::io::ErrorKind::PermissionDenied => "it may not be read".to_owned(),
-            _ => error.to_string(),
-        };
+        let why = reason(error);
         self.report
             .add(Diagnostic::error(place, format!("cannot include `{name}`: {why}")).help(help));
+    }
+}
+
+/// Why a file cannot be read, in words.
+pub fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "it may not be read".to_owned(),
+        _ => error.to_string(),
     }
 }
 

@@ -3,14 +3,16 @@
 //! A scene is a KDL 2 document. [`Scene::load`] reads it with all that it includes, holds every value against its
 //! declaration in a [`Catalogue`], and gives either a [`Scene`] or a [`Report`] of everything that is wrong, in one run:
 //! [`syntax`] finds slips of the language, [`include`](mod@include) and [`template`] put one tree of nodes together, [`tree`] reads values,
-//! [`check`] looks up names.
+//! [`check`] looks up names. [`fn@format`] lays a text out, [`rewrite`] changes a value and nothing else.
 
 pub mod address;
 pub mod catalogue;
 pub mod check;
 pub mod diagnostic;
 pub mod document;
+pub mod format;
 pub mod include;
+pub mod rewrite;
 pub mod scene;
 pub mod settings;
 pub mod syntax;
@@ -20,5 +22,6 @@ pub mod values;
 
 pub use catalogue::Catalogue;
 pub use diagnostic::{Diagnostic, Place, Report, Severity, Source};
+pub use format::format;
 pub use scene::{Attribute, Expose, GraphNode, Input, Scene};
 pub use settings::{OUTPUT, Output, SETUP, Settings, Up};

@@ -99,7 +99,10 @@ impl Scene {
         let bytes = include::read(path).map_err(|error| {
             let mut report = Report::default();
             let place = Place { source: Source::new(&name, ""), span: 0..0 };
-            report.add(Diagnostic::error(&place, format!("cannot read `{name}`: {error}")));
+            report.add(Diagnostic::error(
+                &place,
+                format!("cannot read `{name}`: {}", include::reason(&error)),
+            ));
             report
         })?;
         Self::read(path, syntax::text(&name, bytes)?, catalogue, overrides)
@@ -342,7 +345,7 @@ fn override_all(
                 continue;
             }
         };
-        let given = Given::Value(Atom { scalar: typed_scalar(typed), place: value });
+        let given = Given::Value(named.clone(), Atom { scalar: typed_scalar(typed), place: value });
         if let Err(error) = address::set(elements, &path, given, &named, catalogue) {
             report.add(error);
         }

@@ -133,7 +133,7 @@ impl Uses<'_> {
             circle.push(text.to_owned());
             self.report.add(
                 Diagnostic::error(&name.place, format!("the template `{text}` uses itself"))
-                    .help(format!("it is {}", circle.join(" uses "))),
+                    .help(circle.join(" uses ")),
             );
             return None;
         }
@@ -160,11 +160,12 @@ impl Uses<'_> {
         let exposed = address::exposed(&body, "");
         let set = |name: &str| !matches!(name, "as" | "disabled");
         let values = element.properties.iter().filter(|property| set(&property.name));
-        let values =
-            values.map(|p| (p.name.clone(), p.place.clone(), Given::Value(p.value.clone())));
+        let values = values.map(|p| {
+            (p.name.clone(), p.place.clone(), Given::Value(p.place.clone(), p.value.clone()))
+        });
         let nodes = element.children.iter().map(|child| {
             let given = match child.arguments.as_slice() {
-                [value] if !child.block => Given::Value(value.clone()),
+                [value] if !child.block => Given::Value(child.place.clone(), value.clone()),
                 _ => Given::Node(child.clone()),
             };
             (child.name.clone(), child.place.clone(), given)

@@ -169,12 +169,11 @@ impl Tree<'_> {
                 Diagnostic::error(&element.header(), format!("`{}` is set twice", element.name))
                     .help("keep one of them"),
             );
-        } else if let Some(setting) =
-            values::setting(element, parameter, self.settings, owner.name, self.report)
-        {
-            self.places.insert(format!("{path}.{}", element.name), element.header());
-            into.insert(element.name.clone(), setting);
+            return;
         }
+        self.places.insert(format!("{path}.{}", element.name), element.header());
+        let setting = values::setting(element, parameter, self.settings, owner.name, self.report);
+        into.extend(setting.map(|setting| (element.name.clone(), setting)));
     }
 
     fn nobody_takes(
@@ -268,17 +267,18 @@ impl Tree<'_> {
         match element.arguments.as_slice() {
             [] => declaration.name.to_owned(),
             [first, ..] if first.text().is_none() => {
-                let parameter =
-                    declaration.parameters.first().map_or("parameter", |parameter| parameter.name);
+                let help = match declaration.parameters.first() {
+                    Some(parameter) => {
+                        format!("a value has a name before it: {}", values::written(parameter))
+                    }
+                    None => format!("`{}` takes no values; remove it", declaration.name),
+                };
                 self.report.add(
                     Diagnostic::error(
                         &first.place,
                         format!("this value of `{}` has no name", declaration.name),
                     )
-                    .help(format!(
-                        "write {parameter}={}, if that is what you mean",
-                        first.place.text()
-                    )),
+                    .help(help),
                 );
                 declaration.name.to_owned()
             }
@@ -309,9 +309,8 @@ impl Tree<'_> {
                 continue;
             };
             let atom = plain_frames(&property.value, declaration, parameter);
+            self.places.insert(format!("{path}.{}", property.name), property.value.place.clone());
             if let Some(value) = values::single(&atom, parameter, declaration.name, self.report) {
-                self.places
-                    .insert(format!("{path}.{}", property.name), property.value.place.clone());
                 settings.insert(property.name.clone(), Setting::Constant(value));
             }
         }
@@ -345,11 +344,11 @@ impl Tree<'_> {
                     )
                     .help("give it one value"),
                 );
-            } else if let Some(setting) =
-                values::setting(child, parameter, self.settings, declaration.name, self.report)
-            {
+            } else {
                 self.places.insert(format!("{path}.{}", child.name), child.header());
-                settings.insert(child.name.clone(), setting);
+                let of = declaration.name;
+                let setting = values::setting(child, parameter, self.settings, of, self.report);
+                settings.extend(setting.map(|setting| (child.name.clone(), setting)));
             }
         }
         (settings, kept)

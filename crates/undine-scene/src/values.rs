@@ -5,7 +5,8 @@ use crate::diagnostic::{Diagnostic, Report};
 use crate::document::{Atom, Element, Scalar};
 use undine_schema::value::KeysError;
 use undine_schema::{
-    Dimension, Interpolation, Key, Keys, Parameter, Quantity, QuantityError, Setting, Type, Value,
+    Dimension, Fallback, Interpolation, Key, Keys, Parameter, Quantity, QuantityError, Setting,
+    Type, Value, spelling,
 };
 
 /// When frames are, for keys that name frames.
@@ -45,12 +46,16 @@ pub fn read(atom: &Atom, parameter: &Parameter) -> Result<Value, Diagnostic> {
         Type::Choice(choices) => {
             let text = atom.text().ok_or_else(|| wrong_type(atom, parameter))?;
             if !choices.iter().any(|(word, _)| *word == text) {
-                let words = choices.iter().map(|(word, _)| *word);
+                let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+                let help = match spelling::alike(text, words.iter().copied()).as_slice() {
+                    [one] => format!("did you mean `{one}`?"),
+                    _ => format!("it is one of: {}", words.join(", ")),
+                };
                 return Err(Diagnostic::error(
                     &atom.place,
                     format!("`{name}` cannot be `{}`", shortened(text)),
                 )
-                .help(suggestion(text, words, "it is one of")));
+                .help(help));
             }
             Value::Text(text.to_owned())
         }
@@ -67,7 +72,7 @@ pub fn read(atom: &Atom, parameter: &Parameter) -> Result<Value, Diagnostic> {
         None => Ok(value),
         Some(_) => Err(Diagnostic::error(&atom.place, format!("`{name}` is out of range"))
             .label(format!("must be {}", bounds(parameter)))
-            .help(format!("`{name}` is {}", parameter.doc))),
+            .help(format!("{name}: {}", parameter.doc))),
     }
 }
 
@@ -380,9 +385,11 @@ fn file(atom: &Atom, parameter: &Parameter) -> Result<String, Diagnostic> {
 }
 
 fn wrong_type(atom: &Atom, parameter: &Parameter) -> Diagnostic {
+    let is_vector = matches!(parameter.takes, Type::Vector(_));
     let found = match &atom.scalar {
         Scalar::Text(_) => "this is a text",
-        Scalar::Integer(_) | Scalar::Float(_) => "this is one number",
+        Scalar::Integer(_) | Scalar::Float(_) if is_vector => "this is one number",
+        Scalar::Integer(_) | Scalar::Float(_) => "this is a number",
         Scalar::Flag(_) => "this is yes or no",
         Scalar::Null => "this is nothing",
     };
@@ -417,7 +424,10 @@ fn wanted(parameter: &Parameter) -> String {
         Type::Flag => "#true or #false".to_owned(),
         Type::Text => "a text".to_owned(),
         Type::File => "a file".to_owned(),
-        Type::Choice(_) => "one of a few words".to_owned(),
+        Type::Choice(choices) => {
+            let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+            format!("one of the words {}", words.join(", "))
+        }
         Type::Input => "the name of an input".to_owned(),
         Type::Target => "the name of an Object or a Group".to_owned(),
     }
@@ -437,6 +447,9 @@ pub fn written(parameter: &Parameter) -> String {
 
 /// A value that a parameter would take, as one writes it.
 fn example(parameter: &Parameter) -> String {
+    if let Some(default) = default_example(parameter) {
+        return default;
+    }
     let unit = |dimension| match dimension {
         Dimension::LENGTH => "2 cm".to_owned(),
         Dimension::TIME => "0.5 s".to_owned(),
@@ -462,12 +475,33 @@ fn example(parameter: &Parameter) -> String {
             let (number, unit) = one.split_once(' ').unwrap_or((&one, ""));
             format!("\"{number} 0 0 {unit}\"")
         }
-        Type::Integer => "4".to_owned(),
+        Type::Integer => match parameter.fallback {
+            Fallback::Integer(whole) => whole.to_string(),
+            _ => "4".to_owned(),
+        },
         Type::Flag => "#true".to_owned(),
         Type::Text => "\"some text\"".to_owned(),
         Type::File => "\"groom.ply\"".to_owned(),
         Type::Choice(choices) => format!("\"{}\"", choices.first().map_or("", |(word, _)| word)),
-        Type::Input | Type::Target => "\"its name\"".to_owned(),
+        Type::Input => "\"groom\"".to_owned(),
+        Type::Target => "\"hair/strands\"".to_owned(),
+    }
+}
+
+/// The default of a parameter, where it is a number that says something.
+fn default_example(parameter: &Parameter) -> Option<String> {
+    let dimension = parameter.dimension()?;
+    match parameter.fallback {
+        Fallback::Number(number) if number != 0.0 => {
+            let text = pretty(number, dimension);
+            Some(if dimension == Dimension::NONE { text } else { format!("\"{text}\"") })
+        }
+        Fallback::Vector([x, y, z]) if [x, y, z] != [0.0; 3] => {
+            let unit =
+                if dimension == Dimension::NONE { String::new() } else { format!(" {dimension}") };
+            Some(format!("\"{x} {y} {z}{unit}\""))
+        }
+        _ => None,
     }
 }
 

@@ -14,22 +14,32 @@ const MAX_SLASHDASH_DEPTH: usize = 2;
 
 /// Adds to `report` whatever keeps the tokens of a source from being a document.
 pub fn check(source: &Source, tokens: &[Token], report: &mut Report) {
-    Grammar { source, tokens, at: 0, report }.document();
+    Grammar { source, tokens, at: 0, open_string: false, report }.document();
 }
 
 /// A `{` that waits for its `}`.
+#[derive(Clone, Copy, Default)]
 struct Block {
+    /// The token.
     open: usize,
+    /// Whether `/-` took the node out that it belongs to.
+    node_out: bool,
     /// Whether `/-` stands before the block itself, so that the node's children may still come.
     alone: bool,
-    /// Whether `/-` took it, or the node before it, out.
-    out: bool,
+}
+
+impl Block {
+    fn out(&self) -> bool {
+        self.node_out || self.alone
+    }
 }
 
 struct Grammar<'a> {
     source: &'a Source,
     tokens: &'a [Token],
     at: usize,
+    /// Whether a string was left open: the quotes of all lines behind it may be the other way round.
+    open_string: bool,
     report: &'a mut Report,
 }
 
@@ -49,7 +59,7 @@ impl<'a> Grammar<'a> {
         self.version();
         loop {
             let out = self.before_node();
-            let inside_out = blocks.iter().filter(|block| block.out).count();
+            let inside_out = blocks.iter().filter(|block| block.out()).count();
             let Some(kind) = self.kind() else { break };
             if kind == Kind::Close {
                 let close = self.at;
@@ -63,10 +73,7 @@ impl<'a> Grammar<'a> {
                     );
                 }
                 // A node ends behind its children, before other words.
-                if self
-                    .behind_children(closed.is_some_and(|block| block.alone), &mut blocks)
-                    .is_err()
-                {
+                if self.behind_children(closed.unwrap_or_default(), &mut blocks).is_err() {
                     return;
                 }
                 continue;
@@ -114,7 +121,7 @@ impl<'a> Grammar<'a> {
 
     /// Skips to the next node; whether a `/-` takes it out.
     fn before_node(&mut self) -> bool {
-        let mut out = false;
+        let mut dash = None;
         while let Some(kind) = self.kind() {
             match kind {
                 Kind::Space
@@ -122,7 +129,7 @@ impl<'a> Grammar<'a> {
                 | Kind::LineComment
                 | Kind::BlockComment
                 | Kind::Continuation => {}
-                Kind::SlashDash if !out => out = true,
+                Kind::SlashDash if dash.is_none() => dash = Some(self.at),
                 Kind::SlashDash => {
                     self.error(self.at, "`/-` stands twice", "one `/-` takes the next node out");
                 }
@@ -134,11 +141,12 @@ impl<'a> Grammar<'a> {
             }
             self.at += 1;
         }
-        if out && matches!(self.kind(), None | Some(Kind::Close)) {
-            let at = self.at.saturating_sub(1);
-            self.error(at, "there is no node behind this `/-`", "remove the `/-`");
+        if let Some(dash) = dash
+            && matches!(self.kind(), None | Some(Kind::Close))
+        {
+            self.error(dash, "there is no node behind this `/-`", "remove the `/-`");
         }
-        out
+        dash.is_some()
     }
 
     /// A node up to its end or the `{` of its children.
@@ -179,12 +187,12 @@ impl<'a> Grammar<'a> {
                 }
                 None | Some(Kind::Close) => break,
                 Some(Kind::Newline | Kind::LineComment | Kind::Semicolon) => {
-                    self.at += 1;
+                    self.end(out);
                     break;
                 }
                 Some(Kind::Open) => {
                     self.slips_of(&entries);
-                    return self.open(out || entry_out, entry_out, blocks);
+                    return self.open(out, entry_out, blocks);
                 }
                 Some(Kind::SlashDash) => {
                     self.error(self.at, "`/-` stands twice", "one `/-` takes the next value out");
@@ -194,13 +202,17 @@ impl<'a> Grammar<'a> {
                 Some(Kind::Equals) => {
                     self.error(self.at, "there is no name before this `=`", "write name=value");
                     self.at += 1;
+                    self.spaces();
+                    if self.is_value() {
+                        self.at += 1;
+                    }
                 }
                 Some(Kind::CloseType) => {
                     self.error(self.at, "this `)` closes nothing", "remove it");
                     self.at += 1;
                 }
                 Some(kind) => {
-                    let read = |kind: Kind| !matches!(kind, Kind::Bad(slip) if !is_value(slip));
+                    let read = |kind: Kind| !matches!(kind, Kind::Bad(slip) if !is_value(slip) || slip == Slip::UnclosedString);
                     if !spaced && read(kind) && read(self.tokens[dash - 1].kind) {
                         self.error(
                             self.at,
@@ -285,7 +297,7 @@ impl<'a> Grammar<'a> {
     }
 
     /// Steps into the children of a node.
-    fn open(&mut self, out: bool, alone: bool, blocks: &mut Vec<Block>) -> Result<(), ()> {
+    fn open(&mut self, node_out: bool, alone: bool, blocks: &mut Vec<Block>) -> Result<(), ()> {
         if blocks.len() == MAX_DEPTH {
             let message = format!("nodes are nested more than {MAX_DEPTH} deep");
             self.error(
@@ -295,8 +307,8 @@ impl<'a> Grammar<'a> {
             );
             return Err(());
         }
-        let outs = blocks.iter().filter(|block| block.out).count();
-        if out && outs > MAX_SLASHDASH_DEPTH {
+        let outs = blocks.iter().filter(|block| block.out()).count();
+        if (node_out || alone) && outs > MAX_SLASHDASH_DEPTH {
             self.error(
                 self.at,
                 "`/-` inside `/-` inside `/-` is too deep",
@@ -304,28 +316,28 @@ impl<'a> Grammar<'a> {
             );
             return Err(());
         }
-        blocks.push(Block { open: self.at, alone, out });
+        blocks.push(Block { open: self.at, node_out, alone });
         self.at += 1;
         Ok(())
     }
 
     /// Behind `}`: the end of the node, or another block where `/-` takes one of them out.
-    fn behind_children(&mut self, alone: bool, blocks: &mut Vec<Block>) -> Result<(), ()> {
+    fn behind_children(&mut self, closed: Block, blocks: &mut Vec<Block>) -> Result<(), ()> {
         self.spaces();
-        if alone && self.kind() == Some(Kind::Open) {
-            return self.open(false, false, blocks);
+        if closed.alone && self.kind() == Some(Kind::Open) {
+            return self.open(closed.node_out, false, blocks);
         }
         if self.kind() == Some(Kind::SlashDash) {
             let dash = self.at;
             self.at += 1;
             self.blank();
             if self.kind() == Some(Kind::Open) {
-                return self.open(true, true, blocks);
+                return self.open(closed.node_out, true, blocks);
             }
             self.at = dash;
         }
         match self.kind() {
-            Some(Kind::Newline | Kind::LineComment | Kind::Semicolon) => self.at += 1,
+            Some(Kind::Newline | Kind::LineComment | Kind::Semicolon) => self.end(closed.node_out),
             None | Some(Kind::Close) => {}
             Some(Kind::Bad(slip)) if !is_value(slip) => {}
             Some(_) => {
@@ -347,6 +359,18 @@ impl<'a> Grammar<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The end of a node. The parser does not know `;` behind a node that `/-` took out.
+    fn end(&mut self, out: bool) {
+        if out && self.kind() == Some(Kind::Semicolon) {
+            self.error(
+                self.at,
+                "a `;` stands behind a node that `/-` takes out",
+                "begin a new line instead",
+            );
+        }
+        self.at += 1;
     }
 
     /// The slips of a node's entries, and those that several of them make together.
@@ -432,6 +456,9 @@ impl<'a> Grammar<'a> {
 
     /// Says what a bad token should have been.
     fn slip_at(&mut self, token: usize, slip: Slip, name: Option<usize>) {
+        if slip == Slip::UnclosedString && std::mem::replace(&mut self.open_string, true) {
+            return;
+        }
         let span = self.tokens[token].span.clone();
         let whole = self.place(span.clone());
         let text = whole.text();
@@ -443,7 +470,13 @@ impl<'a> Grammar<'a> {
         let quoted = set(&format!("\"{text}\""));
         let (place, message, help) = match slip {
             Slip::BareKeyword => {
-                (whole.clone(), format!("`{text}` needs a `#` before it in KDL 2"), format!("{}, or \"{text}\" if you mean the word", set(&format!("#{text}"))))
+                let help = match (text, name) {
+                    ("null", Some(name)) => {
+                        format!("leave `{}` out to get its default", self.text(&self.tokens[name]))
+                    }
+                    _ => format!("{}, or \"{text}\" if you mean the word", set(&format!("#{text}"))),
+                };
+                (whole.clone(), format!("`{text}` needs a `#` before it in KDL 2"), help)
             }
             Slip::NumberWithUnit => (whole.clone(), "a number with something behind it stands in quotes".into(), quoted),
             Slip::NoDigitBeforePoint => {
@@ -453,7 +486,7 @@ impl<'a> Grammar<'a> {
             Slip::NoDigitBehindPoint => {
                 (whole.clone(), "a number needs a digit behind its point".into(), set(&format!("{text}0")))
             }
-            Slip::MalformedNumber => (whole.clone(), format!("`{}` begins like a number, but is none", shortened(text)), format!("{quoted} if it is a text")),
+            Slip::MalformedNumber => (whole.clone(), format!("`{}` begins like a number, but is none", shortened(text)), if name.is_some() { quoted } else { format!("{quoted} if it is a text") }),
             Slip::NeedsQuotes => (whole.clone(), format!("`{}` needs quotes", shortened(text)), quoted),
             Slip::UnknownKeyword => (
                 whole.clone(),
@@ -527,6 +560,12 @@ impl<'a> Grammar<'a> {
 
     fn kind(&self) -> Option<Kind> {
         self.tokens.get(self.at).map(|token| token.kind)
+    }
+
+    /// Whether a value is next, or what was meant as one.
+    fn is_value(&self) -> bool {
+        use Kind::{Bad, Identifier, Keyword, Number, Text};
+        matches!(self.kind(), Some(Identifier | Text | Number | Keyword | Bad(_)))
     }
 
     fn here(&self) -> String {

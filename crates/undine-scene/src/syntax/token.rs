@@ -249,7 +249,8 @@ impl<'a> Scanner<'a> {
                 break;
             }
             if self.block_comment() != Kind::BlockComment {
-                break;
+                self.at = behind;
+                return Kind::Bad(Slip::StrayBackslash);
             }
         }
         if self.rest().starts_with("//") {

@@ -1,1 +1,7 @@
+//! Scenes as people write them, right and wrong, against a small catalogue.
 
+mod broken;
+mod catalogue;
+mod formatting;
+mod good;
+mod hostile;
