@@ -14,6 +14,7 @@ pub mod constraint;
 pub mod coupling;
 pub mod elements;
 pub mod error;
+pub mod explain;
 pub mod input;
 pub mod newton;
 pub mod object;

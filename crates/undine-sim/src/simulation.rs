@@ -93,6 +93,11 @@ impl Simulation {
         Ok(())
     }
 
+    /// The kernels of the user's own, in the order in which they were added.
+    pub fn kernels(&self) -> impl Iterator<Item = (Stage, &'static str)> + '_ {
+        self.kernels.iter().map(|kernel| (kernel.stage, kernel.name))
+    }
+
     /// How far it is.
     pub fn clock(&self) -> Clock {
         self.clock
