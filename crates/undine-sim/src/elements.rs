@@ -36,9 +36,9 @@ impl ElementSet {
         &self.channels
     }
 
-    /// Its channels, to walk them.
-    pub fn channels_mut(&mut self) -> &mut ChannelSet<Flat> {
-        &mut self.channels
+    /// Its channels and how many elements they have, for whoever restores both.
+    pub fn parts_mut(&mut self) -> (&mut ChannelSet<Flat>, &mut usize) {
+        (&mut self.channels, &mut self.len)
     }
 
     /// Adds a channel.

@@ -68,21 +68,8 @@ pub enum SimError {
         stage: Stage,
     },
     /// A number in a channel is infinite or none at all.
-    #[error(
-        "channel `{channel}` of {store} holds {value} at {element}, which \"{writer}\" wrote last"
-    )]
-    NotFinite {
-        /// The store.
-        store: String,
-        /// The channel.
-        channel: String,
-        /// The value found.
-        value: String,
-        /// Which element, and where it is.
-        element: String,
-        /// The Task that wrote the channel last.
-        writer: String,
-    },
+    #[error(transparent)]
+    NotFinite(#[from] crate::registry::NotFinite),
     /// More substeps than the setup allows.
     #[error(
         "a frame would take {wanted:.0} substeps, and {most} are allowed: {object} asks for steps of {step:.3e} s; raise max-substeps if that is meant, or look for something small or fast in it"

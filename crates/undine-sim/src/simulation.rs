@@ -6,14 +6,15 @@ use crate::build;
 use crate::error::{Place, Result, SimError};
 use crate::input::Inputs;
 use crate::object::AnyObject;
+use crate::registry;
 use crate::report::{Observer, SubstepReport};
-use crate::schedule::Schedule;
+use crate::schedule::{Entry, Schedule};
 use crate::solver::Solver;
 use crate::stage::{Pace, Stage};
-use crate::task::Moment;
+use crate::task::{Moment, Use};
 use crate::timeline::{Substeps, Timeline};
 use crate::tree::Tree;
-use crate::world::World;
+use crate::world::{ChannelKey, World};
 use std::sync::Arc;
 use std::time::Instant;
 use undine_core::memory::MemoryBudget;
@@ -216,6 +217,7 @@ impl Simulation {
             }
         }
         self.run_stages(Stage::of(Pace::Substep, false), now, observer)?;
+        self.check_finite(now)?;
         observer.substep(&SubstepReport {
             frame: now.frame,
             substep: now.substep,
@@ -224,6 +226,33 @@ impl Simulation {
             solves: self.world.solves.clone(),
         });
         Ok(())
+    }
+
+    /// Stops at the first number of any channel that is none, with the Task that wrote it last.
+    fn check_finite(&self, now: &Moment) -> Result<()> {
+        let Some(found) = registry::find_not_finite(&self.world)? else { return Ok(()) };
+        let entries = self.schedule.entries().iter().rev();
+        let writes = |entry: &&Entry| {
+            entry.declared.access.iter().any(|(key, how)| {
+                let named = key.channel == ChannelKey::EVERYTHING || key.channel == found.channel;
+                *how != Use::Read && named && self.world.label(key.store) == found.store
+            })
+        };
+        let place = entries.into_iter().find(writes).map_or_else(
+            || Place {
+                now: *now,
+                stage: Stage::EndSubstep,
+                owner: found.store.clone(),
+                task: "check for finite values",
+            },
+            |entry| Place {
+                now: *now,
+                stage: entry.declared.stage,
+                owner: entry.owner.clone(),
+                task: entry.declared.name,
+            },
+        );
+        Err(SimError::from(found).at(|| place))
     }
 
     /// Algorithm 1: for each Stage, for each Group, its Behaviors, or its Objects and Actions.

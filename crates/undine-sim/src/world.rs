@@ -7,6 +7,7 @@ use crate::arena::{Arena, Id};
 use crate::elements::ElementSet;
 use crate::error::Result;
 use crate::offers::{ObjectId, Offers};
+use crate::registry::{Store, StoreMut, Stores};
 use crate::report::SolveRecord;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -183,5 +184,41 @@ impl From<Id<ElementSet>> for StoreId {
 impl Display for ObjectEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.path)
+    }
+}
+
+/// Checkpoint, check for NaN, digests and memory report all take this walk.
+impl Stores for World {
+    fn each(&self, visit: &mut dyn FnMut(Store<'_>)) {
+        self.domains.iter().for_each(|(_, domain)| visit(Store::Domain(domain)));
+        self.particles.iter().for_each(|(_, particles)| visit(Store::Particles(particles)));
+        self.points.iter().for_each(|(_, points)| visit(Store::Topological(points)));
+        self.volumes.iter().for_each(|(_, volume)| visit(Store::Volume(volume)));
+        for (_, elements) in self.elements.iter() {
+            visit(Store::Flat(elements.channels(), elements.len()));
+        }
+    }
+
+    fn each_mut(&mut self, visit: &mut dyn FnMut(StoreMut<'_>)) {
+        self.domains.iter_mut().for_each(|domain| visit(StoreMut::Domain(domain)));
+        let domains = &self.domains;
+        let of = |frame: &Frame| {
+            domains.iter().map(|(_, domain)| domain).find(|domain| domain.frame() == frame)
+        };
+        for particles in self.particles.iter_mut() {
+            if let Some(domain) = of(&particles.topology().frame().clone()) {
+                visit(StoreMut::Particles(particles, domain));
+            }
+        }
+        self.points.iter_mut().for_each(|points| visit(StoreMut::Topological(points)));
+        for volume in self.volumes.iter_mut() {
+            if let Some(domain) = of(&volume.topology().frame().clone()) {
+                visit(StoreMut::Volume(volume, domain));
+            }
+        }
+        for elements in self.elements.iter_mut() {
+            let (channels, len) = elements.parts_mut();
+            visit(StoreMut::Flat(channels, len));
+        }
     }
 }
