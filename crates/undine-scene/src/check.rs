@@ -58,6 +58,7 @@ impl Check<'_> {
                 self.input(name, group, &place, known)
             });
         }
+        self.missing_of(&node.path, node.declaration, &node.settings);
         for child in &mut node.children {
             self.graph_names(child, group, known);
         }
@@ -287,7 +288,7 @@ impl Check<'_> {
                 .help(format!(
                     "write {} {} ({})",
                     declaration.name,
-                    crate::values::written(parameter),
+                    crate::words::written(parameter),
                     parameter.doc
                 )),
             );

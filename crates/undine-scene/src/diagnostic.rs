@@ -255,6 +255,11 @@ impl Report {
         self.diagnostics.iter().any(|found| found.severity == Severity::Error)
     }
 
+    /// The warnings alone.
+    pub fn warnings(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.diagnostics.iter().filter(|found| found.severity == Severity::Warning)
+    }
+
     /// How many errors there are.
     pub fn errors(&self) -> usize {
         self.diagnostics.iter().filter(|found| found.severity == Severity::Error).count()

@@ -2,8 +2,8 @@
 //!
 //! A scene is a KDL 2 document. [`Scene::load`] reads it with all that it includes, holds every value against its
 //! declaration in a [`Catalogue`], and gives either a [`Scene`] or a [`Report`] of everything that is wrong, in one run:
-//! [`syntax`] finds slips of the language, [`include`](mod@include) and [`template`] put one tree of nodes together, [`tree`] reads values,
-//! [`check`] looks up names. [`fn@format`] lays a text out, [`rewrite`] changes a value and nothing else.
+//! [`syntax`] finds slips of the language, [`mod@include`] and [`template`] put one tree of nodes together, [`tree`] and
+//! [`inputs`] read values, [`check`] looks up names. [`fn@format`] lays a text out, [`rewrite`] changes a value and nothing else.
 
 pub mod address;
 pub mod catalogue;
@@ -12,6 +12,8 @@ pub mod diagnostic;
 pub mod document;
 pub mod format;
 pub mod include;
+pub mod inputs;
+pub mod keys;
 pub mod rewrite;
 pub mod scene;
 pub mod settings;
@@ -19,6 +21,7 @@ pub mod syntax;
 pub mod template;
 pub mod tree;
 pub mod values;
+pub mod words;
 
 pub use catalogue::Catalogue;
 pub use diagnostic::{Diagnostic, Place, Report, Severity, Source};

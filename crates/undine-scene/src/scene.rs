@@ -3,7 +3,7 @@
 use crate::address::{self, Given};
 use crate::catalogue::{Catalogue, suggestion};
 use crate::check::Check;
-use crate::diagnostic::{Diagnostic, Place, Report, Severity, Source};
+use crate::diagnostic::{Diagnostic, Place, Report, Source};
 use crate::document::{Atom, Element, Scalar};
 use crate::include::{self, Files};
 use crate::settings::{OUTPUT, Output, SETUP, Settings};
@@ -362,12 +362,5 @@ fn typed_scalar(typed: &str) -> Scalar {
             (_, Ok(number)) if number.is_finite() => Scalar::Float(number),
             _ => Scalar::Text(typed.to_owned()),
         },
-    }
-}
-
-impl Report {
-    /// The warnings alone.
-    pub fn warnings(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.diagnostics().iter().filter(|found| found.severity == Severity::Warning)
     }
 }

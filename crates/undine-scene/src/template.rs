@@ -7,7 +7,7 @@
 use crate::address::{self, Given};
 use crate::catalogue::{Catalogue, suggestion};
 use crate::diagnostic::{Diagnostic, Report};
-use crate::document::{Atom, Element, Scalar};
+use crate::document::{Element, Scalar};
 use crate::syntax::grammar::MAX_DEPTH;
 use std::collections::BTreeMap;
 
@@ -203,7 +203,7 @@ impl Uses<'_> {
         Some(Element {
             name: "group".to_owned(),
             place: element.place.clone(),
-            arguments: vec![Atom { ..name }],
+            arguments: vec![name],
             properties: element
                 .properties
                 .iter()

@@ -2,6 +2,7 @@
 //!
 //! One pass over the tokens without recursion. Type annotations are KDL but mean nothing in a scene, and are refused.
 
+use super::slips::{self, Said};
 use super::token::{Kind, Slip, Token};
 use crate::diagnostic::{Diagnostic, Place, Report, Source};
 use undine_schema::Unit;
@@ -177,6 +178,9 @@ impl<'a> Grammar<'a> {
             let dash = self.at;
             let entry_out = self.kind() == Some(Kind::SlashDash);
             if entry_out {
+                if !spaced {
+                    self.error(dash, "there is no space before this `/-`", "put a space before it");
+                }
                 self.at += 1;
                 self.blank();
             }
@@ -460,77 +464,11 @@ impl<'a> Grammar<'a> {
             return;
         }
         let span = self.tokens[token].span.clone();
-        let whole = self.place(span.clone());
-        let text = whole.text();
-        let set = |value: &str| match name {
-            Some(name) => format!("write {}={value}", self.text(&self.tokens[name])),
-            None => format!("write {value}"),
-        };
-        let begin = |bytes: usize| self.place(span.start..(span.start + bytes).min(span.end));
-        let quoted = set(&format!("\"{text}\""));
-        let (place, message, help) = match slip {
-            Slip::BareKeyword => {
-                let help = match (text, name) {
-                    ("null", Some(name)) => {
-                        format!("leave `{}` out to get its default", self.text(&self.tokens[name]))
-                    }
-                    _ => format!("{}, or \"{text}\" if you mean the word", set(&format!("#{text}"))),
-                };
-                (whole.clone(), format!("`{text}` needs a `#` before it in KDL 2"), help)
-            }
-            Slip::NumberWithUnit => (whole.clone(), "a number with something behind it stands in quotes".into(), quoted),
-            Slip::NoDigitBeforePoint => {
-                let digits = text.replacen('.', "0.", 1);
-                (whole.clone(), "a number needs a digit before its point".into(), set(&digits))
-            }
-            Slip::NoDigitBehindPoint => {
-                (whole.clone(), "a number needs a digit behind its point".into(), set(&format!("{text}0")))
-            }
-            Slip::MalformedNumber => (whole.clone(), format!("`{}` begins like a number, but is none", shortened(text)), if name.is_some() { quoted } else { format!("{quoted} if it is a text") }),
-            Slip::NeedsQuotes => (whole.clone(), format!("`{}` needs quotes", shortened(text)), quoted),
-            Slip::UnknownKeyword => (
-                whole.clone(),
-                format!("`{}` is no word of KDL", shortened(text)),
-                "there are #true, #false and #null; another text stands in quotes".into(),
-            ),
-            Slip::RawString1 => (
-                whole.clone(),
-                "this is a raw string of KDL 1".into(),
-                set(&match text.strip_prefix("r\"") {
-                    Some(rest) => format!("#\"{rest}#"),
-                    None => text[1..].to_owned(),
-                }),
-            ),
-            Slip::UnclosedString => (
-                whole.clone(),
-                "this string is not closed in its line".into(),
-                "put a `\"` behind it; a text of several lines begins with `\"\"\"` and a line break".into(),
-            ),
-            Slip::UnclosedLines => (begin(3), "this `\"\"\"` is never closed".into(), "put `\"\"\"` in a line of its own behind the text".into()),
-            Slip::MisalignedLines => (
-                begin(3),
-                "the lines of this text are not aligned".into(),
-                "`\"\"\"` stands alone behind the first and in the last line, and every line is indented at least like the last".into(),
-            ),
-            Slip::BadEscape => (
-                whole.clone(),
-                "a `\\` in this string is followed by something it does not escape".into(),
-                "in a path write `/`; otherwise `\\\\` for a backslash itself, or a raw string: #\"C:\\frames\"#".into(),
-            ),
-            Slip::UnclosedComment => (begin(2), "this comment is never closed".into(), "put `*/` behind it".into()),
-            Slip::DeepComment => (begin(2), "these comments are nested too deep".into(), "use one `/*` and one `*/`".into()),
-            Slip::StrayBackslash => (
-                whole.clone(),
-                "a `\\` outside of quotes stands at the end of a line only".into(),
-                "it lets a node go on in the next line; put a text with `\\` in quotes".into(),
-            ),
-            Slip::Forbidden => (
-                whole.clone(),
-                format!("a scene may not hold the character {}", forbidden(text)),
-                "remove it; some editors show it as nothing".into(),
-            ),
-        };
-        self.report.add(Diagnostic::error(&place, message).help(help));
+        let name = name.map(|name| self.text(&self.tokens[name]));
+        let Said { bytes, message, help } =
+            slips::said(slip, &self.source.text()[span.clone()], name);
+        let end = bytes.map_or(span.end, |bytes| (span.start + bytes).min(span.end));
+        self.report.add(Diagnostic::error(&self.place(span.start..end), message).help(help));
     }
 
     /// Skips white space within a node; whether there was any.
@@ -569,7 +507,7 @@ impl<'a> Grammar<'a> {
     }
 
     fn here(&self) -> String {
-        self.tokens.get(self.at).map_or(String::new(), |token| shortened(self.text(token)))
+        self.tokens.get(self.at).map_or(String::new(), |token| slips::shortened(self.text(token)))
     }
 
     fn text(&self, token: &Token) -> &'a str {
@@ -601,18 +539,4 @@ fn is_value(slip: Slip) -> bool {
         slip,
         Slip::UnclosedComment | Slip::DeepComment | Slip::StrayBackslash | Slip::Forbidden
     )
-}
-
-/// The start of a long text.
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(40) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
-/// The number of the first character of a text that is forbidden.
-fn forbidden(text: &str) -> String {
-    let found = text.chars().find(|&c| super::token::is_forbidden(c)).unwrap_or_default();
-    format!("U+{:04X}", u32::from(found))
 }

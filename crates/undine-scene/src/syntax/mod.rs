@@ -5,6 +5,7 @@
 //! nothing through that the parser would trip over.
 
 pub mod grammar;
+pub mod slips;
 pub mod token;
 
 use crate::diagnostic::{Diagnostic, Place, Report, Source};
