@@ -108,7 +108,7 @@ pub struct Diagnostic {
     /// The text it is about.
     pub place: Place,
     /// What to say at that text; may be empty.
-    pub label: String,
+    pub label: Box<str>,
     /// Other places that belong to it, with what to say there.
     pub others: Vec<(Place, String)>,
 }
@@ -121,7 +121,7 @@ impl Diagnostic {
             message: message.into(),
             help: None,
             place: place.clone(),
-            label: String::new(),
+            label: Box::default(),
             others: Vec::new(),
         }
     }
@@ -140,7 +140,7 @@ impl Diagnostic {
 
     /// With words under the text.
     pub fn label(mut self, label: impl Into<String>) -> Self {
-        self.label = label.into();
+        self.label = label.into().into_boxed_str();
         self
     }
 

@@ -5,6 +5,7 @@
 use crate::diagnostic::{Diagnostic, Place, Report, Source};
 use crate::syntax::{grammar, token};
 use kdl::{KdlDocument, KdlEntry, KdlNode, KdlValue};
+use std::ops::Range;
 
 /// A value as it stands in a text.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,11 +94,11 @@ impl Element {
 /// The nodes of a text, or everything that is wrong with it.
 pub fn parse(source: &Source) -> Result<Vec<Element>, Report> {
     let mut report = Report::default();
-    grammar::check(source, &token::tokens(source.text()), &mut report);
+    let out = grammar::check(source, &token::tokens(source.text()), &mut report);
     if report.has_errors() {
         return Err(report);
     }
-    match KdlDocument::parse(source.text()) {
+    match KdlDocument::parse(&without(source.text(), &out)) {
         Ok(document) => Ok(elements(&document, source)),
         Err(error) => {
             // The grammar lets nothing through that the parser trips over; should it, the first few words are the useful ones.
@@ -114,6 +115,22 @@ pub fn parse(source: &Source) -> Result<Vec<Element>, Report> {
             Err(report)
         }
     }
+}
+
+/// The text with spaces for what `/-` takes out: the parser's work on that doubles with each level.
+fn without(text: &str, out: &[Range<usize>]) -> String {
+    let mut left = String::with_capacity(text.len());
+    let mut out: Vec<&Range<usize>> = out.iter().collect();
+    out.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
+    for span in out {
+        // What lies within another is gone already.
+        if span.start >= left.len() {
+            left.push_str(&text[left.len()..span.start]);
+            left.extend(std::iter::repeat_n(' ', span.len()));
+        }
+    }
+    left.push_str(&text[left.len()..]);
+    left
 }
 
 fn elements(document: &KdlDocument, source: &Source) -> Vec<Element> {

@@ -5,17 +5,18 @@
 use super::slips::{self, Said};
 use super::token::{Kind, Slip, Token};
 use crate::diagnostic::{Diagnostic, Place, Report, Source};
+use std::ops::Range;
 use undine_schema::Unit;
 
 /// How deep nodes may nest.
 pub const MAX_DEPTH: usize = 64;
 
-/// How deep `/-` may stand within what `/-` took out: the parser's work doubles with each.
-const MAX_SLASHDASH_DEPTH: usize = 2;
-
-/// Adds to `report` whatever keeps the tokens of a source from being a document.
-pub fn check(source: &Source, tokens: &[Token], report: &mut Report) {
-    Grammar { source, tokens, at: 0, open_string: false, report }.document();
+/// Adds to `report` whatever keeps the tokens of a source from being a document. Gives the bytes that `/-` takes out.
+pub fn check(source: &Source, tokens: &[Token], report: &mut Report) -> Vec<Range<usize>> {
+    let mut grammar =
+        Grammar { source, tokens, at: 0, open_string: false, out: Vec::new(), report };
+    grammar.document();
+    grammar.out
 }
 
 /// A `{` that waits for its `}`.
@@ -23,16 +24,10 @@ pub fn check(source: &Source, tokens: &[Token], report: &mut Report) {
 struct Block {
     /// The token.
     open: usize,
-    /// Whether `/-` took the node out that it belongs to.
-    node_out: bool,
-    /// Whether `/-` stands before the block itself, so that the node's children may still come.
-    alone: bool,
-}
-
-impl Block {
-    fn out(&self) -> bool {
-        self.node_out || self.alone
-    }
+    /// The `/-` that took the node out that it belongs to.
+    node_out: Option<usize>,
+    /// The `/-` before the block itself; the node's children may still come.
+    block_out: Option<usize>,
 }
 
 struct Grammar<'a> {
@@ -41,6 +36,8 @@ struct Grammar<'a> {
     at: usize,
     /// Whether a string was left open: the quotes of all lines behind it may be the other way round.
     open_string: bool,
+    /// What `/-` takes out, in bytes.
+    out: Vec<Range<usize>>,
     report: &'a mut Report,
 }
 
@@ -55,12 +52,11 @@ struct Entry {
 }
 
 impl<'a> Grammar<'a> {
-    fn document(mut self) {
+    fn document(&mut self) {
         let mut blocks: Vec<Block> = Vec::new();
         self.version();
         loop {
             let out = self.before_node();
-            let inside_out = blocks.iter().filter(|block| block.out()).count();
             let Some(kind) = self.kind() else { break };
             if kind == Kind::Close {
                 let close = self.at;
@@ -78,14 +74,6 @@ impl<'a> Grammar<'a> {
                     return;
                 }
                 continue;
-            }
-            if out && inside_out >= MAX_SLASHDASH_DEPTH {
-                self.error(
-                    self.at,
-                    "`/-` inside `/-` inside `/-` is too deep",
-                    "remove the inner ones: the outermost takes all of it out",
-                );
-                return;
             }
             if self.node(out, &mut blocks).is_err() {
                 return;
@@ -120,8 +108,8 @@ impl<'a> Grammar<'a> {
         }
     }
 
-    /// Skips to the next node; whether a `/-` takes it out.
-    fn before_node(&mut self) -> bool {
+    /// Skips to the next node; the `/-` that takes it out, if there is one.
+    fn before_node(&mut self) -> Option<usize> {
         let mut dash = None;
         while let Some(kind) = self.kind() {
             match kind {
@@ -147,11 +135,11 @@ impl<'a> Grammar<'a> {
         {
             self.error(dash, "there is no node behind this `/-`", "remove the `/-`");
         }
-        dash.is_some()
+        dash
     }
 
     /// A node up to its end or the `{` of its children.
-    fn node(&mut self, out: bool, blocks: &mut Vec<Block>) -> Result<(), ()> {
+    fn node(&mut self, out: Option<usize>, blocks: &mut Vec<Block>) -> Result<(), ()> {
         match self.kind() {
             Some(Kind::Identifier | Kind::Text) => self.at += 1,
             Some(Kind::Bad(slip)) => {
@@ -189,14 +177,17 @@ impl<'a> Grammar<'a> {
                     self.error(dash, "there is nothing behind this `/-`", "remove the `/-`");
                     break;
                 }
-                None | Some(Kind::Close) => break,
+                None | Some(Kind::Close) => {
+                    self.take_out(out);
+                    break;
+                }
                 Some(Kind::Newline | Kind::LineComment | Kind::Semicolon) => {
                     self.end(out);
                     break;
                 }
                 Some(Kind::Open) => {
                     self.slips_of(&entries);
-                    return self.open(out, entry_out, blocks);
+                    return self.open(out, entry_out.then_some(dash), blocks);
                 }
                 Some(Kind::SlashDash) => {
                     self.error(self.at, "`/-` stands twice", "one `/-` takes the next value out");
@@ -226,6 +217,7 @@ impl<'a> Grammar<'a> {
                     }
                     let entry = self.entry(entry_out);
                     entries.extend(entry);
+                    self.take_out(entry_out.then_some(dash));
                 }
             }
         }
@@ -301,7 +293,12 @@ impl<'a> Grammar<'a> {
     }
 
     /// Steps into the children of a node.
-    fn open(&mut self, node_out: bool, alone: bool, blocks: &mut Vec<Block>) -> Result<(), ()> {
+    fn open(
+        &mut self,
+        node_out: Option<usize>,
+        block_out: Option<usize>,
+        blocks: &mut Vec<Block>,
+    ) -> Result<(), ()> {
         if blocks.len() == MAX_DEPTH {
             let message = format!("nodes are nested more than {MAX_DEPTH} deep");
             self.error(
@@ -311,38 +308,30 @@ impl<'a> Grammar<'a> {
             );
             return Err(());
         }
-        let outs = blocks.iter().filter(|block| block.out()).count();
-        if (node_out || alone) && outs > MAX_SLASHDASH_DEPTH {
-            self.error(
-                self.at,
-                "`/-` inside `/-` inside `/-` is too deep",
-                "remove the inner ones: the outermost takes all of it out",
-            );
-            return Err(());
-        }
-        blocks.push(Block { open: self.at, node_out, alone });
+        blocks.push(Block { open: self.at, node_out, block_out });
         self.at += 1;
         Ok(())
     }
 
     /// Behind `}`: the end of the node, or another block where `/-` takes one of them out.
     fn behind_children(&mut self, closed: Block, blocks: &mut Vec<Block>) -> Result<(), ()> {
+        self.take_out(closed.block_out);
         self.spaces();
-        if closed.alone && self.kind() == Some(Kind::Open) {
-            return self.open(closed.node_out, false, blocks);
+        if closed.block_out.is_some() && self.kind() == Some(Kind::Open) {
+            return self.open(closed.node_out, None, blocks);
         }
         if self.kind() == Some(Kind::SlashDash) {
             let dash = self.at;
             self.at += 1;
             self.blank();
             if self.kind() == Some(Kind::Open) {
-                return self.open(closed.node_out, true, blocks);
+                return self.open(closed.node_out, Some(dash), blocks);
             }
             self.at = dash;
         }
         match self.kind() {
             Some(Kind::Newline | Kind::LineComment | Kind::Semicolon) => self.end(closed.node_out),
-            None | Some(Kind::Close) => {}
+            None | Some(Kind::Close) => self.take_out(closed.node_out),
             Some(Kind::Bad(slip)) if !is_value(slip) => {}
             Some(_) => {
                 self.error(
@@ -358,23 +347,24 @@ impl<'a> Grammar<'a> {
                     self.at += 1;
                 }
                 if self.kind() == Some(Kind::Open) {
-                    return self.open(false, false, blocks);
+                    return self.open(None, None, blocks);
                 }
             }
         }
         Ok(())
     }
 
-    /// The end of a node. The parser does not know `;` behind a node that `/-` took out.
-    fn end(&mut self, out: bool) {
-        if out && self.kind() == Some(Kind::Semicolon) {
-            self.error(
-                self.at,
-                "a `;` stands behind a node that `/-` takes out",
-                "begin a new line instead",
-            );
-        }
+    /// The end of a node, with what ends it.
+    fn end(&mut self, out: Option<usize>) {
         self.at += 1;
+        self.take_out(out);
+    }
+
+    /// Takes out all from a `/-` to here.
+    fn take_out(&mut self, dash: Option<usize>) {
+        if let Some(dash) = dash {
+            self.out.push(self.tokens[dash].span.start..self.tokens[self.at - 1].span.end);
+        }
     }
 
     /// The slips of a node's entries, and those that several of them make together.
@@ -514,7 +504,7 @@ impl<'a> Grammar<'a> {
         &self.source.text()[token.span.clone()]
     }
 
-    fn place(&self, span: std::ops::Range<usize>) -> Place {
+    fn place(&self, span: Range<usize>) -> Place {
         Place { source: self.source.clone(), span }
     }
 

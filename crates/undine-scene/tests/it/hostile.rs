@@ -134,6 +134,15 @@ fn deep_and_long_texts_are_refused_without_an_overflow() {
 }
 
 #[test]
+fn what_is_taken_out_inside_what_is_taken_out_costs_nothing() {
+    let nodes = "a\n/-b {\n c\n".repeat(60) + &"}\n".repeat(60);
+    let blocks = "a /-{ ".repeat(60) + &"} ".repeat(60);
+    for text in [nodes, blocks, "/-a; b; /-c {}; d".to_owned()] {
+        assert!(document::parse(&Source::new("scene.kdl", text)).is_ok());
+    }
+}
+
+#[test]
 fn templates_that_grow_without_end_are_refused() {
     let mut text = "setup frames=1\ntemplate \"t0\" { gravity; }\n".to_owned();
     for n in 1..30 {
