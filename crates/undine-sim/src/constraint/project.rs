@@ -68,9 +68,9 @@ fn rotate<const D: usize>(
     q: usize,
 ) {
     let ratio = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
-    // The smaller root of t² + 2·ratio·t = 1; `hypot` keeps huge ratios from overflowing.
-    let t = ratio.signum() / (ratio.abs() + ratio.hypot(1.0));
-    let c = 1.0 / t.hypot(1.0);
+    // The smaller root of t² + 2·ratio·t = 1. A ratio whose square overflows gives t = 0: there is nothing to turn.
+    let t = ratio.signum() / (ratio.abs() + (1.0 + ratio * ratio).sqrt());
+    let c = 1.0 / (1.0 + t * t).sqrt();
     let s = t * c;
     let change = t * a[p][q];
     a[p][p] -= change;

@@ -1,7 +1,7 @@
 //! Elements of Constraints: from C, ∇C and S to gradients and matrices on nodes, in stiffness or in compliance mode.
 //!
 //! For each element, with the rows' force σ = S C + (τ/Δt) S (C − Cⁿ) + F (Rayleigh, Dahl) and its derivative S′, the gradient is
-//! Jᵀσ and the matrix JᵀS′J + K. J is ∇C pulled back to the coordinates q of the particles' [`Hang`]s; K = Σ σₘ ∂²Cₘ/∂q² has
+//! Jᵀσ and the matrix JᵀS′J + K. J is ∇C pulled back to the coordinates q that the particles hang in; K = Σ σₘ ∂²Cₘ/∂q² has
 //! the Constraint's own curvature and that of rotations. The sum is projected to be positive semi-definite there, which the
 //! map from nodes to q keeps.
 //!

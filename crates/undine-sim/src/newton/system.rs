@@ -1,7 +1,7 @@
 //! The system of a Newton iteration: inertia, Forces and Constraints of all strongly coupled Objects, and its solution.
 //!
 //! Points, bodies and scalars that no element ties to others are solved one by one, without a matrix. The rest is assembled in
-//! fixed order and goes to `undine-linsolve`, which chooses a method; with hard rows it is a [saddle](super::saddle) system.
+//! fixed order and goes to `undine-linsolve`, which chooses a method; with hard rows it is a saddle system.
 
 use super::error::{NewtonError, Result};
 use super::force::ForceTerm;

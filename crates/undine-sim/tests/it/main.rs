@@ -4,6 +4,7 @@ mod checkpoint;
 mod checkpoint_damage;
 mod constraint;
 mod fixtures;
+mod forces;
 mod newton;
 mod registry;
 mod springs;

@@ -487,3 +487,63 @@ fn a_linear_solve_without_enough_iterations_is_an_error() {
     let error = stand.advance(&NewtonSettings::default()).unwrap_err();
     assert!(matches!(error, NewtonError::NotConverged { iteration: 0, .. }), "{error}");
 }
+
+/// However stiff, a compliant rod carries the weight that hangs on it, and is longer by λ/k.
+#[test]
+fn a_compliant_rod_is_longer_by_its_load_over_its_stiffness() {
+    for stiffness in [1e3, 1e7, 1e11] {
+        let mut stand = oscillator(0.01, 2.0, stiffness, 0.0);
+        stand.gravity = DVec3::X * 9.81;
+        stand.springs[0].mode = Mode::Compliance;
+        // Backward Euler takes a share of ½ ω²Δt² out of the swing per step.
+        for _ in 0..1500 {
+            stand.advance(&NewtonSettings::default()).unwrap();
+        }
+        let load = -stand.springs[0].multipliers[0][0];
+        assert!((load / 19.62 - 1.0).abs() < 1e-9, "{stiffness:e}: {load}");
+        let longer = stand.points[0].x - 1.0;
+        assert!((longer - load / stiffness).abs() < 1e-9 / stiffness + 1e-15, "{longer:e}");
+    }
+}
+
+/// A rod between two places of one body can do nothing, and must not stand in the way of the others.
+#[test]
+fn a_rod_within_one_body_is_left_out() {
+    let mut stand = Stand::new(0.01);
+    stand.gravity = DVec3::new(0.0, -9.81, 0.0);
+    stand.body(1.0, DVec3::X, DVec3::ZERO, DVec3::Y, &[DVec3::X * -0.3, DVec3::new(0.1, 0.2, 0.3)]);
+    stand.fixed.push(Placed::at(DVec3::ZERO));
+    let placed = stand.placed();
+    let rod = |length| Spring { length, stiffness: f64::INFINITY };
+    let within = placed[BOUNDARY][0].x.distance(placed[BOUNDARY][1].x);
+    let outside = placed[BOUNDARY][0].x.length();
+    stand.springs = vec![
+        Links::new([BOUNDARY, BOUNDARY], [([0, 1], rod(within))]),
+        Links::new([BOUNDARY, FIXED], [([0, 0], rod(outside))]),
+    ];
+    stand.springs.iter_mut().for_each(|links| links.mode = Mode::Compliance);
+    for _ in 0..10 {
+        stand.advance(&FULL).unwrap();
+    }
+    let found = stand.placed()[BOUNDARY][0].x.length();
+    assert!((found - outside).abs() < 1e-11, "{found} {outside}");
+    assert!(stand.bodies[0].centre.y < -0.01);
+}
+
+/// Ten kilometres from the origin positions have fewer digits; the loop still converges and never goes up.
+#[test]
+fn far_from_the_origin_the_loop_converges_all_the_same() {
+    let run = |shift: DVec3| {
+        let mut stand = mobile();
+        stand.points.iter_mut().for_each(|x| *x += shift);
+        stand.bodies.iter_mut().for_each(|pose| pose.centre += shift);
+        for _ in 0..5 {
+            let settings = NewtonSettings { tolerance: 1e-7, ..FULL };
+            let report = stand.advance(&settings).unwrap();
+            assert_eq!(report.outcome, NewtonOutcome::Converged, "{shift}");
+        }
+        stand.points[0] - shift
+    };
+    let (near, far) = (run(DVec3::ZERO), run(DVec3::new(1e4, -1e4, 1e4)));
+    assert!((near - far).length() < 1e-8, "{near} {far}");
+}
