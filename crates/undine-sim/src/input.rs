@@ -1,13 +1,18 @@
 //! Data from outside: what the data graph hands to Behaviors.
 
-use crate::error::Result;
+use crate::error::{Result, SimError};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use undine_core::glam::DVec3;
-use undine_core::mesh::{Body, Curves, Surface};
+use undine_core::channel::{ChannelSet, Flat};
+use undine_core::glam::{DVec3, Vec3};
+use undine_core::mesh::{Body, Bounds, Connectivity, Curves, ElementClass, Mesh, Surface};
+use undine_core::{ChannelSpec, Element, ElementType};
 use undine_geometry::levelset::LevelSet;
+use undine_geometry::mesh_solid::{Inside, MeshSolid};
 use undine_geometry::motion::Motion;
 use undine_geometry::shape::Shape;
+use undine_geometry::{Collider, Deformation, Nearest, Pose, Solid, Triangles};
 use undine_schema::Value;
 
 /// Where Behaviors get their data from.
@@ -86,6 +91,12 @@ pub struct PointCloud {
     pub edges: Vec<[u32; 2]>,
 }
 
+/// The channel of velocities [m/s].
+pub const VELOCITY: &str = "v";
+
+/// A vector channel that holds no direction of space, and so is not turned with the geometry.
+pub const COLOUR: &str = "Cd";
+
 impl Data {
     /// Points without channels.
     pub fn points(positions: Vec<DVec3>) -> Self {
@@ -93,12 +104,260 @@ impl Data {
         Self { geometry: Geometry::Points(cloud), ..Self::default() }
     }
 
+    /// Geometry that rests, and of which nothing is said as a whole.
+    pub fn new(geometry: Geometry) -> Self {
+        Self { geometry, ..Self::default() }
+    }
+
     /// Whether there is nothing.
     pub fn is_empty(&self) -> bool {
         match &self.geometry {
             Geometry::Empty => true,
             Geometry::Points(cloud) => cloud.positions.is_empty(),
-            _ => false,
+            Geometry::Curves(mesh) => mesh.vertex_count() == 0,
+            Geometry::Surface(mesh) => mesh.vertex_count() == 0,
+            Geometry::Body(mesh) => mesh.vertex_count() == 0,
+            Geometry::LevelSet(_) | Geometry::Shape(_) => false,
         }
     }
+
+    /// What it is, for messages.
+    pub fn noun(&self) -> &'static str {
+        match &self.geometry {
+            Geometry::Empty => "nothing",
+            Geometry::Points(_) => "points",
+            Geometry::Curves(_) => "curves",
+            Geometry::Surface(_) => "a surface",
+            Geometry::Body(_) => "tetrahedra",
+            Geometry::LevelSet(_) => "a level set",
+            Geometry::Shape(_) => "a solid by formulas",
+        }
+    }
+
+    /// The points, or the vertices of the mesh, with their channels as numbers and vectors of double precision. A level set and
+    /// a solid by formulas have none.
+    pub fn cloud(&self) -> Result<Cow<'_, PointCloud>> {
+        Ok(match &self.geometry {
+            Geometry::Points(cloud) => Cow::Borrowed(cloud),
+            Geometry::Curves(mesh) => Cow::Owned(vertices(mesh)?),
+            Geometry::Surface(mesh) => Cow::Owned(vertices(mesh)?),
+            Geometry::Body(mesh) => Cow::Owned(vertices(mesh)?),
+            Geometry::Empty | Geometry::LevelSet(_) | Geometry::Shape(_) => {
+                Cow::Owned(PointCloud::default())
+            }
+        })
+    }
+
+    /// The same geometry, attributes and motion with other points or vertices, as many as before. Channels on other elements than
+    /// vertices are left out.
+    pub fn with_cloud(&self, cloud: PointCloud) -> Result<Self> {
+        let geometry = match &self.geometry {
+            Geometry::Points(_) => Geometry::Points(cloud),
+            Geometry::Curves(mesh) => Geometry::Curves(Arc::new(replaced(mesh, cloud)?)),
+            Geometry::Surface(mesh) => Geometry::Surface(Arc::new(replaced(mesh, cloud)?)),
+            Geometry::Body(mesh) => Geometry::Body(Arc::new(replaced(mesh, cloud)?)),
+            other => other.clone(),
+        };
+        Ok(Self { geometry, ..self.clone() })
+    }
+
+    /// A channel of numbers on points or vertices.
+    pub fn numbers(&self, channel: &str) -> Result<Option<Vec<f64>>> {
+        Ok(self.cloud()?.numbers.get(channel).cloned())
+    }
+
+    /// A channel of vectors on points or vertices.
+    pub fn vectors(&self, channel: &str) -> Result<Option<Vec<DVec3>>> {
+        Ok(self.cloud()?.vectors.get(channel).cloned())
+    }
+
+    /// Where it is at a time [s], if it moves as a whole.
+    pub fn pose(&self, time: f64) -> Pose {
+        self.motion.as_ref().map_or(Pose::IDENTITY, |motion| motion.pose(time))
+    }
+
+    /// The same at rest where its motion has it at a time [s]; points and vertices get velocities `v`. A level set, which cannot
+    /// be turned without loss, keeps its motion.
+    pub fn at(&self, time: f64) -> Result<Self> {
+        let Some(motion) = &self.motion else { return Ok(self.clone()) };
+        let (pose, twist) = (motion.pose(time), motion.twist(time));
+        let rest = Self { motion: None, ..self.clone() };
+        match &self.geometry {
+            Geometry::Empty => Ok(rest),
+            Geometry::LevelSet(_) => Ok(self.clone()),
+            Geometry::Shape(shape) => {
+                let moved = Shape::clone(shape).moved(&pose)?;
+                Ok(Self { geometry: Geometry::Shape(Arc::new(moved)), ..rest })
+            }
+            _ => {
+                let mut cloud = rest.cloud()?.into_owned();
+                cloud.turn(&pose);
+                let arms = cloud.positions.iter().map(|&at| at - pose.translation);
+                let moving: Vec<DVec3> = arms.map(|arm| twist.at(arm)).collect();
+                cloud.add_velocity(&moving);
+                rest.with_cloud(cloud)
+            }
+        }
+    }
+
+    /// The inside of it at a time [s], in the world.
+    pub fn solid(&self, time: f64) -> Result<Arc<dyn Solid + Send>> {
+        match &self.at(time)?.geometry {
+            Geometry::Shape(shape) => Ok(shape.clone()),
+            Geometry::Surface(surface) => {
+                let triangles = Triangles::of_surface(surface)?;
+                Ok(Arc::new(MeshSolid::new(triangles, Inside::default())?))
+            }
+            Geometry::LevelSet(set) => {
+                let (set, pose) = (set.clone(), self.pose(time));
+                Ok(Arc::new(PosedLevelSet { set, pose }))
+            }
+            _ => Err(self.has_no_inside()),
+        }
+    }
+
+    /// What things bump into. `next`, for a surface that deforms, is the same input later: its time [s] and data, with as many
+    /// vertices, to which those of this one, at `time` [s], go straight.
+    pub fn collider(&self, time: f64, next: Option<(f64, &Self)>) -> Result<Collider> {
+        let collider = match &self.geometry {
+            Geometry::Shape(shape) => Collider::solid(shape.clone()),
+            Geometry::LevelSet(set) => Collider::level_set(set.clone(), None)?,
+            Geometry::Surface(surface) => {
+                let mesh = MeshSolid::new(Triangles::of_surface(surface)?, Inside::default())?;
+                match next {
+                    Some((later, next)) if later > time && self.motion.is_none() => {
+                        let frames = vec![
+                            (time, surface.positions()?.to_vec()),
+                            (later, next.cloud()?.into_owned().positions),
+                        ];
+                        Collider::deforming(mesh, Deformation::new(frames)?)?
+                    }
+                    _ => Collider::mesh(mesh),
+                }
+            }
+            _ => return Err(self.has_no_inside()),
+        };
+        Ok(match &self.motion {
+            Some(motion) => collider.with_motion(motion.clone()),
+            None => collider,
+        })
+    }
+
+    fn has_no_inside(&self) -> SimError {
+        let what = format!("this input is {}, which has no inside", self.noun());
+        SimError::setup("input", what, "use a solid, a closed surface or a level set")
+    }
+}
+
+impl PointCloud {
+    /// Turns and moves all of it: positions, and vectors but for [colours](COLOUR).
+    pub fn turn(&mut self, pose: &Pose) {
+        self.positions.iter_mut().for_each(|at| *at = pose.to_world(*at));
+        for (name, vectors) in &mut self.vectors {
+            if name != COLOUR {
+                vectors.iter_mut().for_each(|vector| *vector = pose.rotation * *vector);
+            }
+        }
+    }
+
+    /// Adds to the velocities `v` [m/s], which are zero where there are none yet.
+    pub fn add_velocity(&mut self, more: &[DVec3]) {
+        let count = self.positions.len();
+        let velocities = self.vectors.entry(VELOCITY.to_owned());
+        let velocities = velocities.or_insert_with(|| vec![DVec3::ZERO; count]);
+        velocities.iter_mut().zip(more).for_each(|(velocity, more)| *velocity += *more);
+    }
+
+    /// The stable number of each point: its channel `id`, or else its place.
+    pub fn ids(&self) -> Vec<u64> {
+        match self.numbers.get("id") {
+            Some(ids) => ids.iter().map(|&id| id as u64).collect(),
+            None => (0..self.positions.len() as u64).collect(),
+        }
+    }
+}
+
+/// A level set that is turned and moved. Distances are claimed anew for every question: those who ask often use its sampler.
+#[derive(Debug)]
+struct PosedLevelSet {
+    set: Arc<LevelSet>,
+    pose: Pose,
+}
+
+impl Solid for PosedLevelSet {
+    fn distance(&self, at: DVec3) -> f64 {
+        // Nobody writes to data that is shared; were it so, there would be nothing to be near to.
+        let Ok(column) = self.set.column() else { return f64::INFINITY };
+        self.set.sampler(&column).distance(self.pose.to_local(at))
+    }
+
+    fn nearest(&self, at: DVec3) -> Nearest {
+        let Ok(column) = self.set.column() else {
+            return Nearest { point: at, normal: DVec3::Z, distance: f64::INFINITY };
+        };
+        let near = self.set.sampler(&column).nearest(self.pose.to_local(at));
+        Nearest {
+            point: self.pose.to_world(near.point),
+            normal: self.pose.rotation * near.normal,
+            distance: near.distance,
+        }
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        let column = self.set.column().ok()?;
+        let Bounds { min, max } = self.set.sampler(&column).bounds()?;
+        let corner = |n: u8| {
+            let pick = |bit: u8, low: f64, high: f64| if n >> bit & 1 == 0 { low } else { high };
+            DVec3::new(pick(0, min.x, max.x), pick(1, min.y, max.y), pick(2, min.z, max.z))
+        };
+        Bounds::around((0..8).map(|n| self.pose.to_world(corner(n))))
+    }
+}
+
+/// The vertices of a mesh with their channels.
+fn vertices<C: Connectivity>(mesh: &Mesh<C>) -> Result<PointCloud> {
+    let channels = mesh.channels(ElementClass::Vertex)?;
+    let mut cloud = PointCloud { positions: mesh.positions()?.to_vec(), ..Default::default() };
+    for info in channels.infos().filter(|info| info.name != Mesh::<C>::POSITION) {
+        let name = info.name.to_string();
+        let numbers = match info.element {
+            ElementType::F64 => Some(values(channels, &name, |value: f64| value)?),
+            ElementType::F32 => Some(values(channels, &name, |value: f32| f64::from(value))?),
+            ElementType::I32 => Some(values(channels, &name, |value: i32| f64::from(value))?),
+            ElementType::U32 => Some(values(channels, &name, |value: u32| f64::from(value))?),
+            ElementType::U64 => Some(values(channels, &name, |value: u64| value as f64)?),
+            _ => None,
+        };
+        let vectors = match info.element {
+            ElementType::DVec3 => Some(values(channels, &name, |value: DVec3| value)?),
+            ElementType::Vec3 => Some(values(channels, &name, |value: Vec3| value.as_dvec3())?),
+            _ => None,
+        };
+        // Matrices and turns are nothing that the graph can change.
+        cloud.numbers.extend(numbers.map(|numbers| (name.clone(), numbers)));
+        cloud.vectors.extend(vectors.map(|vectors| (name.clone(), vectors)));
+    }
+    Ok(cloud)
+}
+
+fn values<T: Element, R>(
+    channels: &ChannelSet<Flat>,
+    name: &str,
+    convert: impl Fn(T) -> R,
+) -> Result<Vec<R>> {
+    let column = channels.read(channels.handle::<T>(name)?, "read an input")?;
+    Ok(column.iter().map(|&value| convert(value)).collect())
+}
+
+/// A mesh with other vertices.
+fn replaced<C: Connectivity + Clone>(mesh: &Mesh<C>, cloud: PointCloud) -> Result<Mesh<C>> {
+    let (connectivity, vertex) = (mesh.connectivity().clone(), ElementClass::Vertex);
+    let mut mesh = Mesh::new(mesh.name(), cloud.positions, connectivity)?;
+    for (name, numbers) in cloud.numbers {
+        mesh.add_channel_with(vertex, &ChannelSpec::new(name, 0.0_f64), numbers)?;
+    }
+    for (name, vectors) in cloud.vectors {
+        mesh.add_channel_with(vertex, &ChannelSpec::new(name, DVec3::ZERO), vectors)?;
+    }
+    Ok(mesh)
 }
