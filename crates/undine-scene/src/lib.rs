@@ -4,6 +4,9 @@
 //! declaration in a [`Catalogue`], and gives either a [`Scene`] or a [`Report`] of everything that is wrong, in one run:
 //! [`syntax`] finds slips of the language, [`mod@include`] and [`template`] put one tree of nodes together, [`tree`] and
 //! [`inputs`] read values, [`check`] looks up names. [`fn@format`] lays a text out, [`rewrite`] changes a value and nothing else.
+//! [`syntax`] finds slips of the language, [`include`](mod@include) and [`template`] put one tree of nodes together, [`tree`] reads values,
+//! [`check`] looks up names. [`fn@format`] lays a text out, [`rewrite`] changes a value and nothing else.
+//! [`check`] looks up names. A [`graph`] of its inputs prepares data for Behaviors.
 
 pub mod address;
 pub mod catalogue;
@@ -11,6 +14,7 @@ pub mod check;
 pub mod diagnostic;
 pub mod document;
 pub mod format;
+pub mod graph;
 pub mod include;
 pub mod inputs;
 pub mod keys;

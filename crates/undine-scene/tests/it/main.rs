@@ -4,4 +4,5 @@ mod broken;
 mod catalogue;
 mod formatting;
 mod good;
+mod graph;
 mod hostile;
