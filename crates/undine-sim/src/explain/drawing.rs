@@ -2,7 +2,7 @@
 //! the Tasks in it as boxes in the colours of their Groups. Pointing at a box shows the channels that it uses.
 
 use super::canvas::{Canvas, Ink, Paint, cut, width};
-use super::outline::{Line, animated, how_often, lines};
+use super::outline::{Line, SOLVE, animated, coupled, how_often, lines};
 use super::schedule::{COST, uses};
 use super::tree::own_name;
 use crate::schedule::Entry;
@@ -19,10 +19,8 @@ const NESTING: i64 = 18;
 const STAGES: i64 = EDGE + 3 * NESTING + 22;
 /// Where Tasks begin [px].
 const TASKS: i64 = STAGES + 196;
-/// Where Tasks end [px].
+/// Where Tasks end at most [px]: more of them go below.
 const TASKS_END: i64 = TASKS + 720;
-/// Where the legend begins [px].
-const LEGEND: i64 = TASKS_END + 64;
 /// How wide the legend is [px].
 const LEGEND_WIDTH: i64 = 270;
 /// The height of a box [px].
@@ -34,7 +32,7 @@ const WIDEST: i64 = 300;
 
 const DARK: &str = "#1f2a37";
 const DIM: &str = "#8a94a3";
-const HAIRLINE: &str = "#dfe4ea";
+const HAIRLINE: &str = "#c5cfdb";
 
 /// The outermost Group's colour, then those of the others in turn.
 const ROOT: &str = "#5b6878";
@@ -47,18 +45,21 @@ const COLOURS: [&str; 10] = [
 pub fn svg(simulation: &Simulation) -> String {
     let rows = lay_out(simulation);
     let timeline_end = rows.last().map_or(EDGE, |row| row.bottom) + EDGE / 2;
+    let boxes = rows.iter().flat_map(Row::boxes);
+    let tasks_end = boxes.map(|one| one.place[0] + one.place[2]).fold(TASKS + 380, i64::max);
+    let legend_at = tasks_end + 64;
     let mut canvas = Canvas::default();
-    heads(&mut canvas);
-    frames(&mut canvas, simulation, &rows);
+    heads(&mut canvas, legend_at);
+    frames(&mut canvas, simulation, &rows, tasks_end + 34);
     for row in &rows {
         if let Content::Stage { stage, boxes } = &row.content {
             stage_row(&mut canvas, *stage, row, boxes);
         }
     }
-    let legend_end = legend(&mut canvas, simulation);
+    let legend_end = legend(&mut canvas, simulation, legend_at);
     let height = timeline_end.max(legend_end) + 34;
     marks(&mut canvas, height - EDGE);
-    canvas.finish([LEGEND + LEGEND_WIDTH + EDGE, height], "Schedule of Tasks on Stages")
+    canvas.finish([legend_at + LEGEND_WIDTH + EDGE, height], "Schedule of Tasks on Stages")
 }
 
 /// A row of the drawing.
@@ -72,6 +73,16 @@ enum Content {
     Open(Pace),
     Close,
     Stage { stage: Stage, boxes: Vec<TaskBox> },
+}
+
+impl Row {
+    /// The Tasks in it.
+    fn boxes(&self) -> &[TaskBox] {
+        match &self.content {
+            Content::Stage { boxes, .. } => boxes,
+            _ => &[],
+        }
+    }
 }
 
 /// A Task, placed.
@@ -152,6 +163,11 @@ fn boxes(simulation: &Simulation, stage: Stage) -> Vec<TaskBox> {
         let about = about(entry, simulation);
         TaskBox::new(entry.declared.name, &entry.owner, about, paint, colour)
     }));
+    let solved = coupled(simulation);
+    if stage == Stage::SolveSolids && !solved.is_empty() {
+        let paint = Paint { fill: ROOT, cover: 16, stroke: ROOT, dashed: false };
+        boxes.push(TaskBox::new(SOLVE, &solved.join(", "), solved.join("\n"), paint, ROOT));
+    }
     boxes
 }
 
@@ -166,8 +182,9 @@ impl TaskBox {
 /// What one reads when pointing at a Task.
 fn about(entry: &Entry, simulation: &Simulation) -> String {
     let mut about = format!("{}: {}", entry.owner, entry.declared.name).replace('\n', " ");
-    for (verb, channels) in uses(entry, &simulation.world) {
-        about.push_str(&format!("\n{verb} {}", channels.join(", ")));
+    for (verb, stores) in uses(entry, &simulation.world) {
+        let stores: Vec<String> = stores.iter().map(|channels| channels.join(", ")).collect();
+        about.push_str(&format!("\n{verb} {}", stores.join("; ")));
     }
     if entry.declared.reach == Reach::Everywhere {
         about.push_str(&format!("\nlooks {COST}"));
@@ -180,15 +197,15 @@ fn colour(group: usize) -> &'static str {
 }
 
 /// The heads of the columns.
-fn heads(canvas: &mut Canvas) {
+fn heads(canvas: &mut Canvas, legend_at: i64) {
     let ink = Ink { size: 12, colour: DIM, style: "letter-spacing:0.08em" };
-    for (x, head) in [(EDGE, "STAGES"), (TASKS, "TASKS"), (LEGEND, "GROUPS AND BEHAVIORS")] {
+    for (x, head) in [(EDGE, "STAGES"), (TASKS, "TASKS"), (legend_at, "GROUPS AND BEHAVIORS")] {
         canvas.text([x, EDGE + 8], ink, head);
     }
 }
 
 /// The timeline: a frame around all that comes at a pace, with how often it comes.
-fn frames(canvas: &mut Canvas, simulation: &Simulation, rows: &[Row]) {
+fn frames(canvas: &mut Canvas, simulation: &Simulation, rows: &[Row], end: i64) {
     let mut open: Vec<(Pace, i64)> = Vec::new();
     let mut closed: Vec<(Pace, i64, i64, i64)> = Vec::new();
     for row in rows {
@@ -203,16 +220,17 @@ fn frames(canvas: &mut Canvas, simulation: &Simulation, rows: &[Row]) {
     }
     // The outer ones first, so that the inner ones lie on them.
     for (pace, top, bottom, depth) in closed.into_iter().rev() {
-        let (x, right) = (EDGE + depth * NESTING, TASKS_END + 34 - depth * 10);
+        let (x, right) = (EDGE + depth * NESTING, end - depth * 10);
         let (top, bottom) = (top + 6, bottom - 4);
         let line = ["#c3ccd8", "#9db0c8", "#6f8fb5"][depth.clamp(0, 2) as usize];
         let fill = Paint { fill: "#5a7fb0", cover: 5, stroke: line, dashed: false };
         canvas.rectangle([x, top, right - x, bottom - top], 10, fill, "");
         // An arrow that goes round: this is done again and again.
         let (cx, cy) = (x + 16, top + 15);
-        let arc = format!("M{} {}A5 5 0 1 1 {} {}", cx + 3, cy - 4, cx - 3, cy - 4);
+        let arc = format!("M{} {}A5 5 0 1 1 {cx} {}", cx + 4, cy - 3, cy - 5);
         canvas.path(&arc, line, 1.6);
-        canvas.path(&format!("M{} {}l0 -4m0 4l4 0", cx - 3, cy - 4), line, 1.6);
+        let head = format!("M{cx} {}L{} {}L{cx} {}", cy - 8, cx + 3, cy - 5, cy - 2);
+        canvas.path(&head, line, 1.6);
         let (often, count) = how_often(pace, simulation.timeline());
         let ink = Ink { size: 12, colour: "#3d5675", style: "font-weight:600" };
         canvas.text([x + 30, top + 19], ink, often);
@@ -237,12 +255,15 @@ fn stage_row(canvas: &mut Canvas, stage: Stage, row: &Row, boxes: &[TaskBox]) {
         return;
     }
     canvas.path(
-        &format!("M{} {middle}H{}", STAGES + width(&stage.to_string(), 13) + 6, TASKS - 8),
+        &format!("M{} {middle}H{}", STAGES + width(&stage.to_string(), 14) + 8, TASKS - 8),
         HAIRLINE,
         1.0,
     );
     for (n, one) in boxes.iter().enumerate() {
         let [x, y, wide, high] = one.place;
+        // On white, so that what is around a box does not change its colour.
+        let white = Paint { fill: "#ffffff", cover: 100, stroke: "none", dashed: false };
+        canvas.rectangle(one.place, 7, white, "");
         canvas.rectangle(one.place, 7, one.paint, &one.about);
         canvas.text([x + 12, y + 17], Ink { size: 13, colour: DARK, style: "" }, &one.name);
         canvas.text([x + 12, y + 32], Ink { size: 11, colour: one.colour, style: "" }, &one.owner);
@@ -256,7 +277,7 @@ fn stage_row(canvas: &mut Canvas, stage: Stage, row: &Row, boxes: &[TaskBox]) {
 }
 
 /// Groups with their colours and Behaviors; those that take no part are crossed out. Returns where it ends.
-fn legend(canvas: &mut Canvas, simulation: &Simulation) -> i64 {
+fn legend(canvas: &mut Canvas, simulation: &Simulation, x: i64) -> i64 {
     let tree = simulation.tree();
     let mut y = EDGE + 44;
     // In the order of evaluation: Groups inside before those around them.
@@ -271,18 +292,18 @@ fn legend(canvas: &mut Canvas, simulation: &Simulation) -> i64 {
             path => (path, colour(group)),
         };
         let swatch = Paint { fill: colour, cover: 100, stroke: colour, dashed: false };
-        canvas.rectangle([LEGEND, y - 10, 12, 12], 3, swatch, "");
+        canvas.rectangle([x, y - 10, 12, 12], 3, swatch, "");
         let ink = Ink { size: 13, colour: DARK, style: "font-weight:600" };
-        canvas.text([LEGEND + 22, y], ink, &cut(name, 14, LEGEND_WIDTH - 22));
+        canvas.text([x + 22, y], ink, &cut(name, 14, LEGEND_WIDTH - 22));
         y += 20;
         for behavior in holds {
             let out = behavior.left_out.is_some();
             let name = cut(own_name(&entry.path, &behavior.path), 12, 150);
             let style = if out { "text-decoration:line-through" } else { "" };
             let ink = Ink { size: 12, colour: if out { DIM } else { DARK }, style };
-            canvas.text([LEGEND + 22, y], ink, &name);
+            canvas.text([x + 22, y], ink, &name);
             let note = if out { "left out" } else { behavior.scope.declaration.kind.noun() };
-            canvas.text([LEGEND + 190, y], Ink { size: 11, colour: DIM, style: "" }, note);
+            canvas.text([x + 190, y], Ink { size: 11, colour: DIM, style: "" }, note);
             y += 18;
         }
         y += 14;

@@ -44,7 +44,8 @@ pub(super) fn lines(simulation: &Simulation) -> Vec<Line> {
 
 /// Whether nothing happens. User-facing Stages are always shown: they are where a user may step in.
 fn is_empty(simulation: &Simulation, stage: Stage) -> bool {
-    !stage.is_user_facing() && simulation.schedule().at(stage).is_empty()
+    let solves = stage == Stage::SolveSolids && !coupled(simulation).is_empty();
+    !stage.is_user_facing() && !solves && simulation.schedule().at(stage).is_empty()
 }
 
 fn inner(pace: Pace) -> Pace {
@@ -91,4 +92,13 @@ pub(super) fn how_often(pace: Pace, timeline: &Timeline) -> (&'static str, Strin
 pub(super) fn animated(simulation: &Simulation) -> Vec<&str> {
     let taking_part = simulation.tree().behaviors.iter().filter(|entry| entry.left_out.is_none());
     taking_part.filter(|entry| entry.is_animated()).map(|entry| entry.path.as_str()).collect()
+}
+
+/// What the framework itself does at the Stage where coupled systems are solved.
+pub(super) const SOLVE: &str = "solve the coupled system";
+
+/// The Objects that are solved as one system, because Constraints tie them to each other.
+pub(super) fn coupled(simulation: &Simulation) -> Vec<&str> {
+    let objects = simulation.world.objects.iter();
+    objects.filter(|object| object.coupled).map(|object| object.path.as_str()).collect()
 }

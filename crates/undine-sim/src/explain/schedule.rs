@@ -1,12 +1,12 @@
 //! The schedule in words: Stages between the brackets of the timeline, Tasks in running order, and their channels.
 
-use super::outline::{Line, animated, how_often, lines};
+use super::outline::{Line, SOLVE, animated, coupled, how_often, lines};
 use super::plain::{padded, shown, widest, wrapped};
 use crate::schedule::Entry;
 use crate::simulation::Simulation;
 use crate::stage::Stage;
 use crate::task::{Reach, Use};
-use crate::world::World;
+use crate::world::{ChannelKey, World};
 
 /// Where lists of channels are broken.
 const WIDTH: usize = 88;
@@ -79,12 +79,20 @@ impl Page {
         }
         for entry in simulation.schedule().at(stage) {
             self.line(" ", &format!("  {}", shown(entry.declared.name)), &shown(&entry.owner));
-            for (verb, channels) in uses(entry, &simulation.world) {
-                self.list(&format!("      {verb}"), &channels);
+            for (verb, stores) in uses(entry, &simulation.world) {
+                for (n, channels) in stores.iter().enumerate() {
+                    let verb = if n == 0 { verb } else { "" };
+                    self.list(&format!("      {verb}"), channels);
+                }
             }
             if entry.declared.reach == Reach::Everywhere {
                 self.line(" ", "      looks", COST);
             }
+        }
+        let solved = coupled(simulation);
+        if stage == Stage::SolveSolids && !solved.is_empty() {
+            self.line(" ", &format!("  {SOLVE}"), "the framework");
+            self.list("      of", &solved.into_iter().map(shown).collect::<Vec<_>>());
         }
     }
 
@@ -99,12 +107,18 @@ impl Page {
     }
 }
 
-/// The channels of a Task by how it uses them: `spray.v`.
-pub(super) fn uses(entry: &Entry, world: &World) -> Vec<(&'static str, Vec<String>)> {
+/// The channels of a Task by how it uses them, store by store: `spray.position`, `.v`, `.mass`.
+pub(super) fn uses(entry: &Entry, world: &World) -> Vec<(&'static str, Vec<Vec<String>>)> {
     let all = [(Use::Read, "reads"), (Use::Accumulate, "adds to"), (Use::Write, "writes")];
     let channels = |how: Use| {
-        let used = entry.declared.access.iter().filter(move |(_, other)| *other == how);
-        used.map(|(key, _)| shown(&key.name(world))).collect::<Vec<_>>()
+        let used = entry.declared.access.iter().filter(|(_, other)| *other == how);
+        let keys: Vec<_> = used.map(|(key, _)| key).collect();
+        let stores = keys.chunk_by(|one, next| one.store == next.store);
+        let named = |(n, key): (usize, &&ChannelKey)| match n {
+            0 => shown(&key.name(world)),
+            _ => format!(".{}", shown(&key.channel)),
+        };
+        stores.map(|keys| keys.iter().enumerate().map(named).collect()).collect::<Vec<_>>()
     };
     let listed = all.into_iter().map(|(how, verb)| (verb, channels(how)));
     listed.filter(|(_, channels)| !channels.is_empty()).collect()
