@@ -96,7 +96,8 @@ impl Timeline {
     pub fn next_step(&self, left: f64, longest: f64, asks: &str) -> Result<f64> {
         let pieces = match self.substeps {
             Substeps::Fixed(_) => return Ok(left),
-            Substeps::Adaptive { .. } => (left / longest).ceil().max(1.0),
+            // What is left of a frame is known up to rounding; that must not cost another substep.
+            Substeps::Adaptive { .. } => (left / longest * (1.0 - 1e-9)).ceil().max(1.0),
         };
         let most = self.most_substeps();
         if !(pieces <= f64::from(most)) {
