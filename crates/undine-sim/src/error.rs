@@ -67,6 +67,18 @@ pub enum SimError {
         /// The Stage.
         stage: Stage,
     },
+    /// A Task changed a channel that it does not declare to change.
+    #[error(
+        "Task \"{task}\" of {owner} changed channel {channel}, which it declares neither to write nor to add to"
+    )]
+    Trespass {
+        /// Whose it is.
+        owner: String,
+        /// The Task.
+        task: &'static str,
+        /// The channel.
+        channel: String,
+    },
     /// A number in a channel is infinite or none at all.
     #[error(transparent)]
     NotFinite(#[from] crate::registry::NotFinite),

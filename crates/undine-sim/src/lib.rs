@@ -6,6 +6,7 @@
 
 pub mod action;
 pub mod arena;
+pub mod audit;
 pub mod behavior;
 pub mod budget;
 mod build;

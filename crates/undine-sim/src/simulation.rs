@@ -1,5 +1,6 @@
 //! A Simulation: a Solver Setup at work. Frame by frame, substep by substep, Stage by Stage.
 
+use crate::audit::Audit;
 use crate::behavior::BehaviorKind;
 use crate::budget::Budget;
 use crate::build;
@@ -14,7 +15,7 @@ use crate::stage::{Pace, Stage};
 use crate::task::{Moment, Use};
 use crate::timeline::{Substeps, Timeline};
 use crate::tree::Tree;
-use crate::world::{ChannelKey, World};
+use crate::world::World;
 use std::sync::Arc;
 use std::time::Instant;
 use undine_core::memory::MemoryBudget;
@@ -31,6 +32,7 @@ pub struct Simulation {
     kernels: Vec<Kernel>,
     solver: Solver,
     clock: Clock,
+    audited: bool,
 }
 
 /// How far a Simulation is. With the channels of the World this is all there is to a checkpoint.
@@ -74,6 +76,7 @@ impl Simulation {
             kernels: Vec::new(),
             solver: Solver::default(),
             clock,
+            audited: false,
         })
     }
 
@@ -92,6 +95,11 @@ impl Simulation {
         }
         self.kernels.push(Kernel { name, stage, run: Box::new(run) });
         Ok(())
+    }
+
+    /// Whether every Task is held against what it declares to change; slow, for tests.
+    pub fn audited(&mut self, audited: bool) {
+        self.audited = audited;
     }
 
     /// The kernels of the user's own, in the order in which they were added.
@@ -234,8 +242,9 @@ impl Simulation {
         let entries = self.schedule.entries().iter().rev();
         let writes = |entry: &&Entry| {
             entry.declared.access.iter().any(|(key, how)| {
-                let named = key.channel == ChannelKey::EVERYTHING || key.channel == found.channel;
-                *how != Use::Read && named && self.world.label(key.store) == found.store
+                *how != Use::Read
+                    && key.names(&found.channel)
+                    && self.world.label(key.store) == found.store
             })
         };
         let place = entries.into_iter().find(writes).map_or_else(
@@ -312,9 +321,14 @@ impl Simulation {
             let place = || Place { now: *now, stage, owner: entry.owner.clone(), task };
             let began = Instant::now();
             let _span = tracing::info_span!("task", name = task, owner = %entry.owner).entered();
+            let audit = self.audited.then(|| Audit::take(&self.world)).transpose()?;
             let behavior = &mut self.tree.behaviors[entry.behavior].behavior;
             behavior.workers()[entry.worker]
                 .run(entry.task, &mut self.world, now)
+                .and_then(|()| match audit {
+                    Some(audit) => audit.check(&self.world, &entry.owner, &entry.declared),
+                    None => Ok(()),
+                })
                 .map_err(|why| why.at(place))?;
             observer.task(&place(), began.elapsed());
         }

@@ -145,10 +145,24 @@ impl ChannelKey {
     /// Stands for every channel of a store.
     pub const EVERYTHING: &'static str = "*";
 
-    /// Whether two keys mean the same channel, or one of them all channels of its store.
+    /// Whether two keys have a channel in common.
     pub fn meets(&self, other: &Self) -> bool {
-        let all = |key: &Self| key.channel == Self::EVERYTHING;
-        self.store == other.store && (self.channel == other.channel || all(self) || all(other))
+        self.covers(other) || other.covers(self)
+    }
+
+    /// Whether all that another key means is part of what this one means: the same channel, a component of a MAC velocity
+    /// (`v` covers `v.x`), or any, where this one means every channel of the store.
+    pub fn covers(&self, other: &Self) -> bool {
+        self.store == other.store && self.names(&other.channel)
+    }
+
+    /// Whether a channel of its store is one that it means.
+    pub fn names(&self, channel: &str) -> bool {
+        let component = || match channel.strip_prefix(&*self.channel) {
+            Some(rest) => matches!(rest, ".x" | ".y" | ".z"),
+            None => false,
+        };
+        self.channel == Self::EVERYTHING || self.channel == channel || component()
     }
 
     /// As people read it: `spray.v`.
@@ -220,5 +234,28 @@ impl Stores for World {
             let (channels, len) = elements.parts_mut();
             visit(StoreMut::Flat(channels, len));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_meet_where_they_have_a_channel_in_common() {
+        let mut arena = Arena::default();
+        let [one, other] = ["a", "b"].map(|label| StoreId::from(arena.add(ElementSet::new(label))));
+        let meets = |a: &str, b: &str| {
+            let [a, b] = [a, b].map(|name| one.channel(name.to_owned()));
+            assert_eq!(a.meets(&b), b.meets(&a), "both ways alike");
+            a.meets(&b)
+        };
+        assert!(meets("v", "v") && meets("v", "*") && meets("*", "*"));
+        assert!(meets("v", "v.x") && meets("v", "v.z"));
+        assert!(!meets("v.x", "v.y") && !meets("v", "v-before") && !meets("v", "v.w"));
+        assert!(!one.channel("v").meets(&other.channel("v")));
+        assert!(one.channel("v").covers(&one.channel("v.x")));
+        assert!(!one.channel("v.x").covers(&one.channel("v")));
+        assert!(!one.channel("v").covers(&one.everything()));
     }
 }
