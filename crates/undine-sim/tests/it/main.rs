@@ -3,9 +3,12 @@
 mod checkpoint;
 mod checkpoint_damage;
 mod constraint;
+mod explain;
 mod fixtures;
 mod forces;
 mod newton;
+mod pipeline;
 mod registry;
 mod springs;
 mod stand;
+mod toy;
