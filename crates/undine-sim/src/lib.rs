@@ -33,7 +33,7 @@ pub mod values;
 pub mod world;
 
 pub use action::constraint::Bond;
-pub use action::force::{Force, Point, Push};
+pub use action::force::{Drive, Force, Point, Push};
 pub use action::operator::Operator;
 pub use arena::{Arena, Id};
 pub use behavior::{BehaviorKind, Ingest};

@@ -32,6 +32,8 @@ pub enum Stage {
     ClearForces,
     /// Forces are summed up, with their derivatives.
     AddForces,
+    /// What resists motion is summed up, knowing what drives it.
+    AddDrag,
     /// Constraints fill their rows: values, gradients, scales.
     EvaluateConstraints,
     /// All that is strongly coupled is assembled and solved as one system.
@@ -81,6 +83,7 @@ impl Stage {
         (Self::Embed, Pace::Newton, false, "embedded particles follow the degrees of freedom"),
         (Self::ClearForces, Pace::Newton, false, "sums are set to zero"),
         (Self::AddForces, Pace::Newton, false, "forces and their derivatives are summed up"),
+        (Self::AddDrag, Pace::Newton, false, "what resists is summed up, knowing what drives"),
         (Self::EvaluateConstraints, Pace::Newton, false, "Constraints fill their rows"),
         (Self::SolveSolids, Pace::Newton, false, "the coupled system is assembled and solved"),
         (Self::SolveAlone, Pace::Newton, false, "uncoupled elements take their forces"),

@@ -3,6 +3,12 @@
 //! A Force gives f and, if it is to be implicit, ∂f/∂x and ∂f/∂v; leave the derivatives out and it is explicit. It is written
 //! once, for a point; the framework runs it over particles in spatial order, over those of solids, and over the faces of
 //! fluids, where each node takes u* = u + (1/Δt)(m/Δt² − ∂f/∂x)⁻¹ f.
+//!
+//! What resists motion, and more than in proportion to it, needs to know what drives: a ball at rest that begins to fall meets
+//! no air yet, and one linearised step would let it fall as in a vacuum, or as in honey. Such a Force comes at a Stage of its
+//! own and says where the step would end under it and all that was summed up before ([`Force::settles_at`]). In the first
+//! Newton iteration it is linearised there, so that one iteration is enough for any length of the step; in the others
+//! where Newton's method is, so that what they converge to is the same.
 
 use crate::behavior::{Behavior, Ingest};
 use crate::error::Result;
@@ -64,10 +70,27 @@ impl Push {
     }
 }
 
+/// What else drives a point, when what resists is asked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Drive {
+    /// The sum of forces [N], at the velocity that is known.
+    pub force: DVec3,
+    /// The sum of −∂f/∂x, with −∂f/∂v / Δt [N/m].
+    pub stiffness: DMat3,
+    /// The velocity at the start of the step [m/s].
+    pub velocity_before: DVec3,
+    /// The length of the step [s].
+    pub step: f64,
+}
+
 /// An Action on single points.
 pub trait Force: Send + Sync + Sized + 'static {
     /// Parameters that may vary from element to element: their values come with each point, in this order.
     const VARIES: &'static [&'static str] = &[];
+
+    /// Whether it resists motion. Then it is added after the Forces that do not, and says where it
+    /// [`settles`](Self::settles_at). Several that resist see each other in the order of evaluation.
+    const RESISTS: bool = false;
 
     /// Makes it from the values of its parameters.
     fn create(ingest: &mut Ingest<'_>) -> Result<Self>;
@@ -80,6 +103,11 @@ pub trait Force: Send + Sync + Sized + 'static {
 
     /// The force on a point, where the parameters of [`Self::VARIES`] have these values.
     fn evaluate(&self, at: &Point, varying: &[f64]) -> Push;
+
+    /// For what resists: the velocity [m/s] at which the step would end under this Force and all that was added before it.
+    fn settles_at(&self, at: &Point, _drive: &Drive, _varying: &[f64]) -> DVec3 {
+        at.velocity
+    }
 
     /// Whether it acts on fluids, too.
     fn acts_on_fluids(&self) -> bool {
@@ -139,26 +167,53 @@ impl<F: Force> Behavior for ForceBehavior<F> {
     }
 }
 
+/// What a Force adds to the sums of a point: force [N] and stiffness [N/m].
+fn added<F: Force>(
+    force: &F,
+    at: &Point,
+    drive: Option<&Drive>,
+    varying: &[f64],
+    step: f64,
+) -> (DVec3, DMat3) {
+    let Some(drive) = drive else {
+        let push = force.evaluate(at, varying);
+        return (push.force, push.stiffness(step));
+    };
+    // Linear around where it settles, and looked at from where Newton's method is.
+    let velocity = force.settles_at(at, drive, varying);
+    let ahead = velocity - at.velocity;
+    let there = Point { velocity, position: at.position + step * ahead, ..*at };
+    let push = force.evaluate(&there, varying);
+    let stiffness = push.stiffness(step);
+    (push.force + stiffness * (step * ahead), stiffness)
+}
+
 impl<F: Force> Acting<F> {
+    /// When it acts.
+    const STAGE: Stage = if F::RESISTS { Stage::AddDrag } else { Stage::AddForces };
+
     fn tasks(&self, on: &mut Tasks<Self>) {
         let mut reads: Vec<ChannelKey> = Vec::new();
         let mut adds: Vec<ChannelKey> = Vec::new();
         for (_, material) in &self.on {
             let store = material.store();
             reads.extend(store.channels(["position", "v", "mass", "pscale", "id"]));
+            if F::RESISTS && matches!(material, Material::Spatial(_)) {
+                reads.push(store.channel("v-before"));
+            }
             let channels = F::VARIES.iter().filter_map(|name| self.channel_of(name));
             reads.extend(channels.map(|channel| store.channel(channel)));
             adds.extend(store.channels(["force", "stiffness"]));
         }
         if !self.on.is_empty() {
             let name = self.scope.declaration.name;
-            on.task(Stage::AddForces, name, Self::push_material).reads(reads).accumulates(adds);
+            on.task(Self::STAGE, name, Self::push_material).reads(reads).accumulates(adds);
         }
         if self.force.acts_on_fluids() && !self.fluids.is_empty() {
             let stores = self.fluids.iter().map(|(_, fluid)| StoreId::from(fluid.volume));
             let keys = stores.clone().map(|store| store.channel("v"));
             let reads = stores.map(|store| store.channel("density"));
-            on.task(Stage::AddForces, self.scope.declaration.name, Self::push_fluids)
+            on.task(Self::STAGE, self.scope.declaration.name, Self::push_fluids)
                 .reads(reads)
                 .accumulates(keys);
         }
@@ -209,12 +264,13 @@ impl<F: Force> Acting<F> {
         let kernel = (
             (particles.own(particles.position()), particles.own(particles.id())),
             (particles.own(on.velocity), particles.own(on.mass), particles.own(on.radius)),
+            particles.own(on.velocity_before),
             (particles.write(on.force), particles.write(on.stiffness)),
         );
         let time = now.time + now.step;
         Accessor::new("add forces", domain).over(particles.topology()).run(
             kernel,
-            |here, ((offset, id), (velocity, mass, radius), (force, stiffness))| {
+            |here, ((offset, id), (velocity, mass, radius), before, (force, stiffness))| {
                 let corner = domain.frame().corner(here.bucket);
                 let mut varying = uniform;
                 for n in 0..offset.len() {
@@ -232,9 +288,17 @@ impl<F: Force> Acting<F> {
                             *value = f64::from(column.chunk(here.slot)[n]);
                         }
                     }
-                    let push = self.force.evaluate(&point, &varying[..F::VARIES.len()]);
-                    force[n] += push.force.as_vec3();
-                    stiffness[n] += push.stiffness(now.step).as_mat3();
+                    let drive = (F::RESISTS && now.iteration == 0).then(|| Drive {
+                        force: force[n].as_dvec3(),
+                        stiffness: stiffness[n].as_dmat3(),
+                        velocity_before: before[n].as_dvec3(),
+                        step: now.step,
+                    });
+                    let varying = &varying[..F::VARIES.len()];
+                    let (more, stiffer) =
+                        added(&self.force, &point, drive.as_ref(), varying, now.step);
+                    force[n] += more.as_vec3();
+                    stiffness[n] += stiffer.as_mat3();
                 }
             },
         )?;
@@ -277,9 +341,17 @@ impl<F: Force> Acting<F> {
                     *value = column[n];
                 }
             }
-            let push = self.force.evaluate(&point, &varying[..F::VARIES.len()]);
-            *force += push.force;
-            *stiffness += push.stiffness(now.step);
+            // In the first iteration these points have the velocity at the start of the step.
+            let drive = (F::RESISTS && now.iteration == 0).then(|| Drive {
+                force: *force,
+                stiffness: *stiffness,
+                velocity_before: velocity[n],
+                step: now.step,
+            });
+            let varying = &varying[..F::VARIES.len()];
+            let (more, stiffer) = added(&self.force, &point, drive.as_ref(), varying, now.step);
+            *force += more;
+            *stiffness += stiffer;
         });
         Ok(())
     }
