@@ -1,14 +1,16 @@
 //! What spans phenomena, written on what Objects offer, never on a kind of Object.
 
+pub mod drag;
+pub mod error;
+pub mod field;
 pub mod gravity;
+
+pub use error::{ActionError, Result};
 
 use undine_sim::BehaviorKind;
 
 /// Every Behavior of this crate.
-pub const BEHAVIORS: &[BehaviorKind] =
-    &[BehaviorKind::force::<gravity::Gravity>(&gravity::DECLARATION)];
-pub mod drag;
-pub mod error;
-pub mod field;
-
-pub use error::{ActionError, Result};
+pub const BEHAVIORS: &[BehaviorKind] = &[
+    BehaviorKind::force::<gravity::Gravity>(&gravity::DECLARATION),
+    BehaviorKind::force::<drag::AirDrag>(&drag::DECLARATION),
+];

@@ -105,7 +105,8 @@ impl Object for Particles {
             .writes([key("v-before"), key("position-before")]);
         on.task(Stage::ClearForces, "clear forces", Self::clear_forces)
             .writes([key("force"), key("stiffness")]);
-        // · Stage::AddForces        gravity, drag, fields                Forces
+        // · Stage::AddForces        gravity, fields                      Forces
+        // · Stage::AddDrag          drag, which knows what drives        Forces
         // · Stage::SolveSolids      springs, attachment                  Constraints
         on.task(Stage::SolveAlone, "take forces", Self::take_forces)
             .reads([key("force"), key("stiffness"), key("mass"), key("v-before")])

@@ -23,9 +23,13 @@ pub fn implicit_velocity(
         return velocity;
     }
     let inertia = body.mass / step;
-    let pull = (velocity - wind) * inertia + force;
-    let Some(direction) = pull.try_normalize() else { return wind };
-    wind + direction * speed_of(law, medium, body, inertia, pull.length())
+    wind + settled(law, medium, body, inertia, (velocity - wind) * inertia + force)
+}
+
+/// The velocity u [m/s] relative to the fluid for which (inertia [kg/s] + k(|u|)) u = pull [N].
+pub fn settled(law: &Law, medium: &Medium, body: &Body, inertia: f64, pull: DVec3) -> DVec3 {
+    let Some(direction) = pull.try_normalize() else { return DVec3::ZERO };
+    direction * speed_of(law, medium, body, inertia, pull.length())
 }
 
 /// The speed s [m/s] at which (inertia + k(s)) s = pull [N].

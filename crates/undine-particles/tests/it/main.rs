@@ -1,3 +1,5 @@
-//! Particles that fly, held against the closed forms of their motion.
+//! Particles in flight, held against nature.
 
+mod drag;
 mod flight;
+mod scene;
