@@ -1,3 +1,46 @@
-//! The command line `undine`.
+//! The command line `undine`: a thin face on the library. Only here is anything printed, and only here does a program end.
 
-fn main() {}
+mod arguments;
+mod check;
+mod explain;
+mod fmt;
+mod help;
+mod memory;
+mod progress;
+mod run;
+mod scene;
+mod signal;
+mod trace;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use undine::ExitCode;
+
+fn main() {
+    let arguments = Arguments::parse();
+    let code = match arguments.command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Check(arguments) => check::check(&arguments),
+        Command::Explain(arguments) => explain::explain(&arguments),
+        Command::Help(arguments) => help::help(&arguments),
+        Command::Schema => help::schema(),
+        Command::Fmt(arguments) => fmt::fmt(&arguments),
+    };
+    std::process::exit(code as i32);
+}
+
+/// Writes to standard output; a reader that has gone away is no reason to complain.
+fn print(text: &str) -> ExitCode {
+    use std::io::Write;
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    ExitCode::Done
+}
+
+/// How wide the terminal is.
+fn width() -> usize {
+    console_width().clamp(40, 120)
+}
+
+fn console_width() -> usize {
+    std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).unwrap_or(100)
+}

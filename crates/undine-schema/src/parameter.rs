@@ -141,6 +141,8 @@ pub struct Parameter {
     pub channel: Option<&'static str>,
     /// For whom it is.
     pub level: Level,
+    /// Whether it is a size of voxels or a spacing: a quick look makes it larger.
+    pub resolves: bool,
 }
 
 impl Parameter {
@@ -155,6 +157,7 @@ impl Parameter {
             usual: None,
             channel: None,
             level: Level::Basic,
+            resolves: false,
         }
     }
 
@@ -246,6 +249,12 @@ impl Parameter {
     /// May vary from element to element, by a channel of this name.
     pub const fn varies_by(mut self, channel: &'static str) -> Self {
         self.channel = Some(channel);
+        self
+    }
+
+    /// A size of voxels, or a spacing: a quick look makes it larger.
+    pub const fn resolution(mut self) -> Self {
+        self.resolves = true;
         self
     }
 

@@ -357,7 +357,7 @@ impl Simulation {
     }
 
     /// The longest step that all Objects can take [s], and whose it is.
-    fn longest_step(&self) -> Result<(f64, String)> {
+    pub fn longest_step(&self) -> Result<(f64, String)> {
         let mut longest = (f64::INFINITY, String::new());
         let Substeps::Adaptive { cfl, .. } = self.timeline.substeps else { return Ok(longest) };
         for (path, object) in self.objects() {

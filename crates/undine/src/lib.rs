@@ -1,3 +1,14 @@
 //! Undine as a library: every Behavior, and running, resuming and caching a setup.
+//!
+//! [`behaviors`] lists what there is; [`prepare`] makes a Simulation of a scene; [`run`](mod@run) makes its frames and writes
+//! them into a [`cache`], whole or not at all.
 
+pub mod behaviors;
 pub mod cache;
+pub mod estimate;
+pub mod frames;
+pub mod prepare;
+pub mod run;
+
+pub use behaviors::{behaviors, catalogue, declarations};
+pub use run::{ExitCode, Listener, Options, RunError, run};

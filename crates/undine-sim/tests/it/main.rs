@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod checkpoint_damage;
+mod checkpoint_world;
 mod constraint;
 mod explain;
 mod fixtures;

@@ -225,3 +225,11 @@ pub fn read_manifest_on(
 ) -> Result<Option<Manifest>, CacheError> {
     Manifest::read(&Folder::new(disk, folder), MANIFEST)
 }
+
+/// Replaces a file whole or not at all: temporary name, sync, rename, sync of the folder.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), CacheError> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = Folder::new(Arc::new(RealDisk), folder.unwrap_or(Path::new(".")));
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    folder.write_whole(&name, bytes)
+}

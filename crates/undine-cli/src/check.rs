@@ -1,0 +1,42 @@
+//! `undine check`: mistakes, and what a run will take, without running.
+
+use crate::arguments::Check;
+use crate::{memory, print, run, scene, width};
+use undine::estimate::{Estimate, estimate};
+use undine::{ExitCode, prepare};
+use undine_core::memory::MemoryBudget;
+
+/// Checks a scene.
+pub fn check(arguments: &Check) -> ExitCode {
+    let scene = match scene::load(&arguments.scene) {
+        Ok(scene) => scene,
+        Err(code) => return code,
+    };
+    eprint!("{}", scene.warnings.render(width()));
+    let simulation = match prepare::simulation(&scene, MemoryBudget::unlimited()) {
+        Ok(simulation) => simulation,
+        Err(why) => return run::tell(&why, width()),
+    };
+    let Estimate { frames, substeps, particles, memory, disk } = match estimate(&scene, &simulation)
+    {
+        Ok(estimate) => estimate,
+        Err(why) => return run::tell(&why, width()),
+    };
+    let mut text = format!("{}: nothing is wrong\n", scene.settings.name);
+    text += &format!("  frames     {frames}, about {substeps} substeps\n");
+    text += &format!("  particles  {particles} to begin with\n");
+    text += &format!("  memory     {}\n", bytes(memory));
+    text += &format!("  disk       {}\n", bytes(disk));
+    if memory::default_budget().is_some_and(|free| memory > free) {
+        text += "  warning    that is more than is free; --quality 0.5 gives a quick look\n";
+    }
+    print(&text)
+}
+
+fn bytes(count: u64) -> String {
+    match count as f64 {
+        b if b < 1e6 => format!("{:.0} kB", (b / 1e3).ceil()),
+        b if b < 1e9 => format!("{:.1} MB", b / 1e6),
+        b => format!("{:.1} GB", b / 1e9),
+    }
+}

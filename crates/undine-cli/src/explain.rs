@@ -1,0 +1,27 @@
+//! `undine explain`: the tree, the scopes and the schedule of a scene.
+
+use crate::arguments::Explain;
+use crate::{print, run, scene, width};
+use undine::cache::write_atomically;
+use undine::{ExitCode, prepare};
+use undine_core::memory::MemoryBudget;
+
+/// Shows what a scene does, in words or as a drawing.
+pub fn explain(arguments: &Explain) -> ExitCode {
+    let scene = match scene::load(&arguments.scene) {
+        Ok(scene) => scene,
+        Err(code) => return code,
+    };
+    let simulation = match prepare::simulation(&scene, MemoryBudget::unlimited()) {
+        Ok(simulation) => simulation,
+        Err(why) => return run::tell(&why, width()),
+    };
+    if let Some(path) = &arguments.svg {
+        let drawing = undine_sim::explain::svg(&simulation);
+        if let Err(why) = write_atomically(path, drawing.as_bytes()) {
+            eprintln!("error: {why}");
+            return ExitCode::Disk;
+        }
+    }
+    print(&undine_sim::explain::text(&simulation))
+}

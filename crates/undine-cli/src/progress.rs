@@ -1,0 +1,122 @@
+//! What a person or a farm sees of a run: a bar with the time left on a terminal, plain lines otherwise, or lines of JSON.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use undine::Listener;
+use undine::run::{FrameReport, line};
+
+/// How a run is told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Not at all.
+    Quiet,
+    /// A bar, or plain lines where there is no terminal.
+    People,
+    /// Lines of JSON.
+    Json,
+}
+
+/// Tells of a run.
+pub struct Progress {
+    style: Style,
+    stop: Arc<AtomicBool>,
+    bar: Option<ProgressBar>,
+    frames: (i64, i64),
+    began: Instant,
+}
+
+impl Progress {
+    /// Tells of it in this style; `stop` is set when the run should end.
+    pub fn new(style: Style, stop: Arc<AtomicBool>) -> Self {
+        Self { style, stop, bar: None, frames: (0, 0), began: Instant::now() }
+    }
+
+    fn say(&self, json: serde_json::Value, text: &str) {
+        match self.style {
+            Style::Quiet => {}
+            Style::Json => {
+                let _ = writeln!(std::io::stdout(), "{json}");
+            }
+            Style::People => match &self.bar {
+                Some(bar) => bar.println(text),
+                None => {
+                    let _ = writeln!(std::io::stdout(), "{text}");
+                }
+            },
+        }
+    }
+}
+
+impl Listener for Progress {
+    fn begins(&mut self, frames: (i64, i64), cache: &Path) {
+        self.frames = frames;
+        self.began = Instant::now();
+        let (from, to) = frames;
+        let cache_name = cache.display().to_string();
+        let json = serde_json::json!({
+            "event": "begin", "first": from, "last": to, "cache": cache_name
+        });
+        if from > to {
+            self.say(json, &format!("{cache_name} is complete: every frame is there"));
+            return;
+        }
+        self.say(json, &format!("frames {from} to {to} into {cache_name}"));
+        if self.style == Style::People && std::io::stderr().is_terminal() {
+            let count = u64::try_from(i128::from(to) - i128::from(from) + 1).unwrap_or(0);
+            let bar = ProgressBar::with_draw_target(Some(count), ProgressDrawTarget::stderr());
+            let style = "{bar:30} frame {msg} ({pos}/{len}), {eta} left";
+            if let Ok(style) = ProgressStyle::with_template(style) {
+                bar.set_style(style);
+            }
+            bar.set_message(from.to_string());
+            self.bar = Some(bar);
+        }
+    }
+
+    fn note(&mut self, note: &str) {
+        self.say(serde_json::json!({"event": "note", "note": note}), &format!("note: {note}"));
+    }
+
+    fn substep(&mut self, frame: i64, substep: u32) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!("{frame}, substep {}", substep + 1));
+            bar.tick();
+        }
+    }
+
+    fn frame(&mut self, report: &FrameReport) {
+        let done = (report.frame - self.frames.0 + 1).max(1) as f64;
+        let all = (self.frames.1 - self.frames.0 + 1).max(1) as f64;
+        let left = self.began.elapsed().as_secs_f64() * (all - done) / done;
+        let mut json = report.to_json();
+        json["event"] = "frame".into();
+        json["seconds_left"] = left.into();
+        let plain = self.bar.is_none() && done < all;
+        let ahead = if plain { format!(", {} left", duration(left)) } else { String::new() };
+        self.say(json, &format!("{}{ahead}", line(report)));
+        if let Some(bar) = &self.bar {
+            bar.inc(1);
+            if report.frame == self.frames.1 {
+                bar.finish_and_clear();
+            }
+        }
+    }
+
+    fn should_stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// As people say it: `45 s`, `12 min`, `3 h 20 min`.
+fn duration(seconds: f64) -> String {
+    let minutes = (seconds / 60.0).round() as u64;
+    match seconds {
+        s if s < 90.0 => format!("{s:.0} s"),
+        s if s < 5400.0 => format!("{minutes} min"),
+        _ => format!("{} h {} min", minutes / 60, minutes % 60),
+    }
+}

@@ -1,0 +1,123 @@
+//! `undine run`: makes the frames of a scene, and says how to go on whatever happens.
+
+use crate::arguments::Run;
+use crate::progress::{Progress, Style};
+use crate::{memory, scene, signal, trace, width};
+use undine::cache::{Choice, Which};
+use undine::run::cache_folder;
+use undine::{ExitCode, Options, RunError};
+use undine_core::memory::MemoryBudget;
+use undine_sim::SimError;
+
+/// Runs a scene.
+pub fn run(arguments: &Run) -> ExitCode {
+    if let Some(threads) = arguments.threads {
+        if threads == 0 || threads > 1024 {
+            eprintln!("error: --threads goes from 1 to 1024");
+            return ExitCode::BadScene;
+        }
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    }
+    if let Some(path) = &arguments.trace
+        && let Err(why) = trace::begin(path)
+    {
+        eprintln!("error: cannot write the trace {}: {why}", path.display());
+        return ExitCode::Disk;
+    }
+    let scene = match scene::load(&arguments.scene) {
+        Ok(scene) => scene,
+        Err(code) => return code,
+    };
+    if !arguments.quiet && !scene.warnings.diagnostics().is_empty() {
+        eprint!("{}", scene.warnings.render(width()));
+    }
+    let which = match (arguments.fresh, arguments.keep) {
+        (true, _) => Which::Fresh,
+        (_, true) => Which::Keep,
+        _ => Which::Resume,
+    };
+    let budget = arguments.memory.or_else(memory::default_budget);
+    let options = Options {
+        frames: None,
+        choice: Choice { which, from: arguments.from },
+        budget: budget.map_or_else(MemoryBudget::unlimited, MemoryBudget::new),
+    };
+    let style = match (arguments.quiet, arguments.json) {
+        (true, _) => Style::Quiet,
+        (_, true) => Style::Json,
+        _ => Style::People,
+    };
+    let mut progress = Progress::new(style, signal::watch());
+    match undine::run(&scene, &options, &mut progress) {
+        Ok(_) => ExitCode::Done,
+        Err(why) => {
+            let code = tell(&why, width());
+            if arguments.json {
+                println!(
+                    "{}",
+                    serde_json::json!({"event": "end", "code": code as i32, "error": why.to_string()})
+                );
+            }
+            if code != ExitCode::BadScene {
+                eprintln!(
+                    "  kept    {} is whole to {}",
+                    cache_folder(&scene).display(),
+                    whole(&why)
+                );
+                eprintln!("  again   {}", again());
+            }
+            code
+        }
+    }
+}
+
+/// Prints an error with what helps, and says what the shell is told.
+pub fn tell(why: &RunError, width: usize) -> ExitCode {
+    match why {
+        RunError::Scene(report) => eprint!("{}", report.render(width)),
+        RunError::Stopped { source, .. } => tell_place(source),
+        other => eprintln!("error: {other}"),
+    }
+    why.exit_code()
+}
+
+fn tell_place(why: &SimError) {
+    eprintln!("error: {}", why.cause());
+    if let SimError::At { place, .. } = why {
+        eprintln!("  object  {}", place.owner);
+        eprintln!("  stage   {}, \"{}\"", place.stage, place.task);
+        eprintln!("  frame   {}, substep {}", place.now.frame, place.now.substep);
+    }
+}
+
+fn whole(why: &RunError) -> String {
+    match why {
+        RunError::Stopped { whole: Some(frame), .. }
+        | RunError::Interrupted { whole: Some(frame) } => {
+            format!("frame {frame}")
+        }
+        _ => "where it was".to_owned(),
+    }
+}
+
+/// The command that goes on: this one, without what would throw away or redo frames.
+fn again() -> String {
+    let mut words = Vec::new();
+    let mut skip = false;
+    for word in std::env::args() {
+        if std::mem::take(&mut skip) || word == "--fresh" || word.starts_with("--from=") {
+            continue;
+        }
+        if word == "--from" {
+            skip = true;
+            continue;
+        }
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:+,".contains(c);
+        words.push(if word.chars().all(plain) {
+            word
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        });
+    }
+    words.join(" ")
+}

@@ -1,0 +1,83 @@
+//! `--trace`: every Task as a span in the format of chrome://tracing, written line by line.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Instant;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id};
+use tracing_subscriber::layer::{Context, SubscriberExt};
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::{Layer, Registry};
+
+/// Begins to write a trace; the file is whole after each event but for its closing bracket, which viewers do not need.
+pub fn begin(path: &Path) -> std::io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    writeln!(file, "[")?;
+    let layer = ChromeTrace { file: Mutex::new(file), began: Instant::now() };
+    // A program has one subscriber; a second call keeps the first.
+    let _ = tracing::subscriber::set_global_default(Registry::default().with(layer));
+    Ok(())
+}
+
+struct ChromeTrace {
+    file: Mutex<BufWriter<File>>,
+    began: Instant,
+}
+
+/// What a span is called.
+#[derive(Default)]
+struct Named {
+    name: String,
+    owner: String,
+}
+
+impl Visit for Named {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        let text = format!("{value:?}");
+        match field.name() {
+            "name" => self.name = text.trim_matches('"').to_owned(),
+            "owner" => self.owner = text.trim_matches('"').to_owned(),
+            _ => {}
+        }
+    }
+}
+
+impl ChromeTrace {
+    fn write(&self, name: &Named, phase: &str) {
+        let event = serde_json::json!({
+            "name": name.name, "cat": name.owner, "ph": phase, "pid": 1, "tid": 1,
+            "ts": self.began.elapsed().as_secs_f64() * 1e6,
+        });
+        if let Ok(mut file) = self.file.lock() {
+            let _ = writeln!(file, "{event},").and_then(|()| file.flush());
+        }
+    }
+}
+
+impl<S: tracing::Subscriber + for<'a> LookupSpan<'a>> Layer<S> for ChromeTrace {
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let mut named = Named::default();
+        attributes.record(&mut named);
+        if let Some(span) = context.span(id) {
+            span.extensions_mut().insert(named);
+        }
+    }
+
+    fn on_enter(&self, id: &Id, context: Context<'_, S>) {
+        if let Some(span) = context.span(id)
+            && let Some(named) = span.extensions().get::<Named>()
+        {
+            self.write(named, "B");
+        }
+    }
+
+    fn on_exit(&self, id: &Id, context: Context<'_, S>) {
+        if let Some(span) = context.span(id)
+            && let Some(named) = span.extensions().get::<Named>()
+        {
+            self.write(named, "E");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What a run will take, judged by its first frame.
+
+use crate::frames;
+use crate::run::RunError;
+use undine_scene::Scene;
+use undine_sim::Simulation;
+use undine_sim::registry;
+use undine_sim::timeline::Substeps;
+
+/// What a run takes, as far as its first frame tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Estimate {
+    /// Frames to write.
+    pub frames: u64,
+    /// Substeps of all frames, as fast as things are now.
+    pub substeps: u64,
+    /// Particles to begin with.
+    pub particles: u64,
+    /// What the channels take [bytes].
+    pub memory: u64,
+    /// What frames and checkpoints take [bytes].
+    pub disk: u64,
+}
+
+/// Looks at a Simulation that has not begun.
+pub fn estimate(scene: &Scene, simulation: &Simulation) -> Result<Estimate, RunError> {
+    let stopped = |source| RunError::Stopped { source, whole: None };
+    let world = &simulation.world;
+    let timeline = simulation.timeline();
+    let frames = (i128::from(timeline.last) - i128::from(timeline.first) + 1).max(0) as u64;
+    let memory: u64 = registry::memory(world)
+        .map_err(|why| stopped(why.into()))?
+        .iter()
+        .map(|store| store.total.total())
+        .sum();
+    let mut frame = Counted(0);
+    for (_, object) in simulation.objects() {
+        for (_, store) in object.output() {
+            if let Some(points) = frames::points(world, store, &[])? {
+                frames::write(&points, &mut frame)?;
+            }
+        }
+    }
+    let per_frame = match timeline.substeps {
+        Substeps::Fixed(count) => f64::from(count),
+        Substeps::Adaptive { least, most, .. } => {
+            let longest = simulation.longest_step().map_err(stopped)?.0;
+            (timeline.frame_time() / longest).ceil().clamp(f64::from(least), f64::from(most))
+        }
+    };
+    let steps = frames.saturating_sub(1) + u64::from(timeline.preroll);
+    let kept = scene.settings.checkpoint_keep.map_or(frames, |keep| keep as u64).min(frames);
+    Ok(Estimate {
+        frames,
+        substeps: (steps as f64 * per_frame) as u64,
+        particles: world.particles.iter().map(|(_, particles)| particles.len() as u64).sum(),
+        memory,
+        disk: frames * u64::from(timeline.outputs_per_frame) * frame.0 + kept * memory,
+    })
+}
+
+/// Counts bytes instead of writing them.
+struct Counted(u64);
+
+impl std::io::Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

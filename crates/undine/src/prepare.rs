@@ -1,0 +1,205 @@
+//! From a scene to a Simulation: the timeline, the data graph, the memory that may be used.
+
+use crate::behaviors::behaviors;
+use crate::cache::SceneRecord;
+use crate::run::RunError;
+use std::path::Path;
+use std::sync::Arc;
+use undine_core::memory::MemoryBudget;
+use undine_scene::graph::{Context, Graph};
+use undine_scene::{GraphNode, Scene};
+use undine_schema::setup::{self, Group, Node};
+use undine_schema::{Declaration, Setting, Type, Value};
+use undine_sim::timeline::{NewtonSettings, Substeps};
+use undine_sim::{SimError, Simulation, Timeline};
+
+/// The frames and steps of a scene.
+pub fn timeline(scene: &Scene) -> Timeline {
+    let settings = &scene.settings;
+    let whole = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let least = whole(settings.substeps.max(1));
+    Timeline {
+        fps: settings.fps,
+        first: settings.first,
+        last: settings.last,
+        preroll: u32::try_from(settings.preroll).unwrap_or(0),
+        time_scale: settings.time_scale,
+        substeps: match settings.cfl {
+            None => Substeps::Fixed(least),
+            Some(cfl) => {
+                Substeps::Adaptive { least, most: whole(settings.max_substeps).max(least), cfl }
+            }
+        },
+        outputs_per_frame: scene
+            .outputs
+            .iter()
+            .map(|output| whole(output.per_frame))
+            .max()
+            .unwrap_or(1),
+        seed: settings.seed,
+        newton: NewtonSettings {
+            iterations: whole(settings.newton_iterations.max(1)),
+            ..NewtonSettings::default()
+        },
+    }
+}
+
+/// A scene at work, with everything at its first frame.
+pub fn simulation(scene: &Scene, budget: MemoryBudget) -> Result<Simulation, RunError> {
+    let context = Context {
+        frame_seconds: scene.settings.frame_seconds(),
+        first_frame: scene.settings.first,
+        folder: scene.folder.clone(),
+        up: scene.settings.up,
+        budget: budget.clone(),
+    };
+    let graph = Graph::new(scene.inputs.clone(), context)
+        .map_err(|why| RunError::setup(scene, SimError::setup("input", why.to_string(), "")))?;
+    Simulation::new(&scene.root, &behaviors(), timeline(scene), Arc::new(graph), budget)
+        .map_err(|why| RunError::setup(scene, why))
+}
+
+/// Makes every voxel and spacing `1 / quality` times as large: for a quick look.
+pub fn scale_resolution(scene: &mut Scene, quality: f64) {
+    scale_group(&mut scene.root, quality);
+    for input in &mut scene.inputs {
+        input.nodes.iter_mut().for_each(|node| scale_node(node, quality));
+    }
+}
+
+fn scale_group(group: &mut Group, quality: f64) {
+    for child in &mut group.children {
+        match child {
+            Node::Group(group) => scale_group(group, quality),
+            Node::Behavior(behavior) => {
+                scale(behavior.declaration, &mut behavior.settings, quality)
+            }
+        }
+    }
+}
+
+fn scale_node(node: &mut GraphNode, quality: f64) {
+    scale(node.declaration, &mut node.settings, quality);
+    node.children.iter_mut().for_each(|child| scale_node(child, quality));
+}
+
+fn scale(declaration: &Declaration, settings: &mut setup::Settings, quality: f64) {
+    for parameter in declaration.parameters.iter().filter(|parameter| parameter.resolves) {
+        let set = settings.get(parameter.name).map(|setting| setting.at(0.0));
+        if let Some(Value::Number(size)) = set.or_else(|| parameter.fallback.value()) {
+            let scaled = Setting::from(size / quality);
+            settings.insert(parameter.name.to_owned(), scaled);
+        }
+    }
+}
+
+/// Everything a result depends on, as text by path, so that a changed scene is noticed with what differs. The last frame is
+/// not among it: a run may grow.
+pub fn record(scene: &Scene) -> Result<SceneRecord, RunError> {
+    let mut record = SceneRecord::default();
+    let settings = &scene.settings;
+    for (name, value) in [
+        ("fps", format!("{}", settings.fps)),
+        ("first", format!("{}", settings.first)),
+        ("preroll", format!("{}", settings.preroll)),
+        ("time-scale", format!("{}", settings.time_scale)),
+        ("substeps", format!("{}", settings.substeps)),
+        ("cfl", format!("{:?}", settings.cfl)),
+        ("max-substeps", format!("{}", settings.max_substeps)),
+        ("newton-iterations", format!("{}", settings.newton_iterations)),
+        ("seed", format!("{}", settings.seed)),
+        ("up", format!("{:?}", settings.up)),
+    ] {
+        record.set(format!("setup.{name}"), value);
+    }
+    for (n, output) in scene.outputs.iter().enumerate() {
+        record.set(format!("output-{n}.of"), format!("{:?}", output.of));
+        record.set(format!("output-{n}.channels"), output.channels.join(" "));
+        record.set(format!("output-{n}.every"), output.every.to_string());
+        record.set(format!("output-{n}.per-frame"), output.per_frame.to_string());
+    }
+    record_group(&mut record, "", &scene.root);
+    for input in &scene.inputs {
+        let path = format!("input/{}", input.name);
+        record.set(format!("{path}.disabled"), input.disabled.to_string());
+        for (name, attribute) in &input.attributes {
+            record.set(format!("{path}.attribute.{name}"), attribute.value.to_string());
+        }
+        for node in &input.nodes {
+            record_node(&mut record, &scene.folder, node)?;
+        }
+    }
+    Ok(record)
+}
+
+fn record_group(record: &mut SceneRecord, path: &str, group: &Group) {
+    record_settings(record, path, &group.settings);
+    if group.disabled {
+        record.set(format!("{path}.disabled"), "#true");
+    }
+    for (n, child) in group.children.iter().enumerate() {
+        let path = if path.is_empty() {
+            child.name().to_owned()
+        } else {
+            format!("{path}/{}", child.name())
+        };
+        match child {
+            Node::Group(group) => record_group(record, &path, group),
+            Node::Behavior(behavior) => {
+                // Where it stands among its siblings is part of the order of evaluation.
+                record.set(path.clone(), format!("{} {n}", behavior.declaration.name));
+                if behavior.disabled {
+                    record.set(format!("{path}.disabled"), "#true");
+                }
+                record_settings(record, &path, &behavior.settings);
+            }
+        }
+    }
+}
+
+fn record_settings(record: &mut SceneRecord, path: &str, settings: &setup::Settings) {
+    for (name, setting) in settings {
+        let value = match setting {
+            Setting::Constant(value) => value.to_string(),
+            Setting::Keyed(keys) => {
+                let key = |key: &undine_schema::Key| format!("{} s: {}", key.time, key.value);
+                let keys_text: Vec<String> = keys.keys().iter().map(key).collect();
+                format!("{:?} {}", keys.interpolation(), keys_text.join(", "))
+            }
+        };
+        record.set(format!("{path}.{name}"), value);
+    }
+}
+
+fn record_node(record: &mut SceneRecord, folder: &Path, node: &GraphNode) -> Result<(), RunError> {
+    record.set(node.path.clone(), node.declaration.name);
+    if node.disabled {
+        record.set(format!("{}.disabled", node.path), "#true");
+    }
+    record_settings(record, &node.path, &node.settings);
+    for parameter in node.declaration.parameters.iter().filter(|p| p.takes == Type::File) {
+        if let Some(Value::Text(file)) = node.settings.get(parameter.name).map(|set| set.at(0.0)) {
+            // A file that holds other data is another scene; of a sequence, only its name is looked at.
+            let path = folder.join(&file);
+            if let Ok(sum) = checksum(&path) {
+                record.set(
+                    format!("{}.{}.checksum", node.path, parameter.name),
+                    format!("{sum:08x}"),
+                );
+            }
+        }
+    }
+    node.children.iter().try_for_each(|child| record_node(record, folder, child))
+}
+
+fn checksum(path: &Path) -> std::io::Result<u32> {
+    let mut file = std::fs::File::open(path)?;
+    let mut sum = crc32fast::Hasher::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match std::io::Read::read(&mut file, &mut buffer)? {
+            0 => return Ok(sum.finalize()),
+            read => sum.update(&buffer[..read]),
+        }
+    }
+}

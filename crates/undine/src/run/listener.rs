@@ -1,0 +1,104 @@
+//! Who listens to a run: a terminal, a farm, a host application.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+use undine_sim::report::SolveRecord;
+use undine_sim::{Budget, Stage};
+
+/// Who listens to a run. Nothing that a listener does may change the result.
+pub trait Listener {
+    /// The run begins, or goes on: frames to make, and where they go.
+    fn begins(&mut self, _frames: (i64, i64), _cache: &Path) {}
+
+    /// Something that a person should know.
+    fn note(&mut self, _note: &str) {}
+
+    /// A substep of a frame ended.
+    fn substep(&mut self, _frame: i64, _substep: u32) {}
+
+    /// A frame is whole.
+    fn frame(&mut self, _frame: &FrameReport) {}
+
+    /// Whether the run should end after this substep.
+    fn should_stop(&self) -> bool {
+        false
+    }
+}
+
+/// Listens to nothing.
+impl Listener for () {}
+
+/// What a frame was like.
+#[derive(Debug, Clone, Default)]
+pub struct FrameReport {
+    /// The frame.
+    pub frame: i64,
+    /// How long it took.
+    pub took: Duration,
+    /// How many particles there are.
+    pub particles: u64,
+    /// How many voxels there are.
+    pub voxels: u64,
+    /// How many substeps it took.
+    pub substeps: u32,
+    /// How many Newton iterations, of all substeps.
+    pub newton: u32,
+    /// How many iterations of linear solves, of all substeps.
+    pub iterations: usize,
+    /// How much the channels take [bytes].
+    pub memory: u64,
+    /// What there is of mass, momentum and energy.
+    pub budget: Budget,
+    /// How long each Task took, by Stage, owner and name.
+    pub tasks: BTreeMap<(Stage, String, &'static str), Duration>,
+    /// How each solve went.
+    pub solves: Vec<SolveRecord>,
+}
+
+impl FrameReport {
+    /// As a line of JSON.
+    pub fn to_json(&self) -> serde_json::Value {
+        let seconds = |took: &Duration| took.as_secs_f64();
+        let mut stages: BTreeMap<String, f64> = BTreeMap::new();
+        for ((stage, ..), took) in &self.tasks {
+            *stages.entry(stage.to_string()).or_default() += seconds(took);
+        }
+        let tasks: Vec<_> = self
+            .tasks
+            .iter()
+            .map(|((stage, owner, task), took)| {
+                serde_json::json!({
+                    "stage": stage.to_string(), "owner": owner, "task": task, "seconds": seconds(took)
+                })
+            })
+            .collect();
+        let solves: Vec<_> = self
+            .solves
+            .iter()
+            .map(|solve| {
+                serde_json::json!({
+                    "system": solve.system, "unknowns": solve.unknowns, "iterations": solve.iterations,
+                    "residual": solve.residual, "converged": solve.converged
+                })
+            })
+            .collect();
+        serde_json::json!({
+            "frame": self.frame,
+            "seconds": seconds(&self.took),
+            "particles": self.particles,
+            "voxels": self.voxels,
+            "substeps": self.substeps,
+            "newton": self.newton,
+            "iterations": self.iterations,
+            "memory": self.memory,
+            "mass": self.budget.mass,
+            "momentum": self.budget.momentum.to_array(),
+            "angular_momentum": self.budget.angular_momentum.to_array(),
+            "kinetic_energy": self.budget.kinetic_energy,
+            "stages": stages,
+            "tasks": tasks,
+            "solves": solves,
+        })
+    }
+}

@@ -1,0 +1,297 @@
+//! A run: frame after frame of a scene into its cache, from where the last run ended.
+
+mod error;
+mod listener;
+
+pub use error::{ExitCode, RunError};
+pub use listener::{FrameReport, Listener};
+
+use crate::cache::{Cache, Choice, FrameId, Keep, Lines};
+use crate::frames;
+use crate::prepare;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use undine_core::memory::MemoryBudget;
+use undine_scene::Scene;
+use undine_sim::checkpoint::{self, CheckpointError, Identity, State};
+use undine_sim::error::Place;
+use undine_sim::report::{Observer, SubstepReport};
+use undine_sim::simulation::Clock;
+use undine_sim::tree::Target;
+use undine_sim::{SimError, Simulation};
+
+/// How a run goes.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Frames to make; those of the scene, if `None`.
+    pub frames: Option<(i64, i64)>,
+    /// What to do with what is in the cache.
+    pub choice: Choice,
+    /// What all channels together may take.
+    pub budget: MemoryBudget,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { frames: None, choice: Choice::default(), budget: MemoryBudget::unlimited() }
+    }
+}
+
+/// Where a scene's frames go.
+pub fn cache_folder(scene: &Scene) -> PathBuf {
+    scene.folder.join(scene.outputs.first().map_or("cache", |output| &output.dir))
+}
+
+/// Makes all frames of a scene that are not there yet. The last frame that is whole.
+pub fn run(
+    scene: &Scene,
+    options: &Options,
+    listener: &mut dyn Listener,
+) -> Result<Option<i64>, RunError> {
+    let first = scene.settings.first;
+    let (_, last) = options.frames.unwrap_or((first, scene.settings.last));
+    let folder = cache_folder(scene);
+    let whole = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let keep = Keep {
+        every: whole(scene.settings.checkpoint_every.unwrap_or(usize::MAX)),
+        last: whole(scene.settings.checkpoint_keep.unwrap_or(usize::MAX)),
+    };
+    let record = prepare::record(scene)?;
+    let identity =
+        Identity { build: env!("CARGO_PKG_VERSION").to_owned(), scene: record.fingerprint() };
+    let mut simulation = prepare::simulation(scene, options.budget.clone())?;
+    let (cache, start) = Cache::open(&folder, &record, keep, options.choice)?;
+    start.notes.iter().for_each(|note| listener.note(&note.to_string()));
+    if let Some(frame) = start.after {
+        go_on(&mut simulation, &cache, frame)?;
+    }
+    let mut stats = cache.frame_lines("stats.jsonl")?;
+    let mut log = cache.lines("log.txt", |_| true)?;
+    let mut writer = Writer { scene, cache, identity, keep, last };
+    let next = start.after.map_or(first, |frame| frame + 1);
+    listener.begins((next, last), &folder);
+    if next > last {
+        return Ok(writer.whole());
+    }
+    log.push(&format!("frames {next} to {last} of {}", scene.settings.name))?;
+    let outcome = advance(&mut simulation, &mut writer, &mut stats, &mut log, listener, next);
+    let whole = writer.whole();
+    if let Err(why) = &outcome {
+        // The disk may be why; what cannot be written is still told on the terminal.
+        let _ = log.push(&format!("ended: {why}"));
+    }
+    outcome.map_err(|why| match why {
+        RunError::Stopped { source: SimError::Interrupted, .. } => RunError::Interrupted { whole },
+        RunError::Stopped { source, .. } => RunError::Stopped { source, whole },
+        other => other,
+    })?;
+    Ok(whole)
+}
+
+/// From the initial state, or the one restored, to the last frame.
+fn advance(
+    simulation: &mut Simulation,
+    writer: &mut Writer<'_>,
+    stats: &mut Lines,
+    log: &mut Lines,
+    listener: &mut dyn Listener,
+    next: i64,
+) -> Result<(), RunError> {
+    let first = writer.scene.settings.first;
+    let stopped = |source| RunError::Stopped { source, whole: None };
+    if next == first {
+        // The preroll, and then the initial state as the first frame.
+        while simulation.clock().frame < first {
+            let mut watch = Watch::new(&mut *listener);
+            simulation.advance_frame(&mut watch, |_, _| Ok(())).map_err(stopped)?;
+        }
+        let began = Instant::now();
+        writer.frame(simulation, FrameId::whole(first))?;
+        writer.checkpoint(simulation, first)?;
+        told(
+            simulation,
+            stats,
+            log,
+            &mut *listener,
+            FrameReport { frame: first, ..FrameReport::default() },
+            began,
+        )?;
+    }
+    let outputs = simulation.timeline().outputs_per_frame.max(1);
+    while simulation.clock().frame < writer.last {
+        let began = Instant::now();
+        let frame = simulation.clock().frame + 1;
+        let mut watch = Watch::new(&mut *listener);
+        watch.report.frame = frame;
+        let mut failed = None;
+        let outcome = simulation.advance_frame(&mut watch, |simulation, part| {
+            let id = match part + 1 == outputs {
+                true => Some(FrameId::whole(frame)),
+                false => FrameId::between(frame - 1, part + 1, outputs),
+            };
+            if let Some(Err(why)) = id.map(|id| writer.frame(simulation, id)) {
+                failed = Some(why);
+                return Err(SimError::Interrupted);
+            }
+            Ok(())
+        });
+        if let Some(why) = failed {
+            return Err(why);
+        }
+        outcome.map_err(stopped)?;
+        let report = watch.report;
+        writer.checkpoint(simulation, frame)?;
+        told(simulation, stats, log, &mut *listener, report, began)?;
+    }
+    Ok(())
+}
+
+/// Tells of a frame that is whole.
+fn told(
+    simulation: &Simulation,
+    stats: &mut Lines,
+    log: &mut Lines,
+    listener: &mut dyn Listener,
+    mut report: FrameReport,
+    began: Instant,
+) -> Result<(), RunError> {
+    let stopped = |source| RunError::Stopped { source, whole: None };
+    let world = &simulation.world;
+    report.took = began.elapsed();
+    report.particles = world.particles.iter().map(|(_, particles)| particles.len() as u64).sum();
+    report.voxels =
+        world.volumes.iter().map(|(_, volume)| 512 * volume.topology().local() as u64).sum();
+    report.memory = world.budget.used();
+    report.budget = simulation.budget().map_err(stopped)?;
+    stats.push(&report.to_json().to_string())?;
+    log.push(&line(&report))?;
+    listener.frame(&report);
+    Ok(())
+}
+
+/// A frame in one line, with what matters.
+pub fn line(report: &FrameReport) -> String {
+    let mut line = format!("frame {}: {} particles", report.frame, report.particles);
+    if report.voxels > 0 {
+        line += &format!(", {} voxels", report.voxels);
+    }
+    line += &format!(", {} substeps", report.substeps);
+    if report.iterations > 0 {
+        line += &format!(", {} iterations", report.iterations);
+    }
+    let megabytes = report.memory as f64 / 1e6;
+    line + &format!(", {:.2} s, {megabytes:.1} MB", report.took.as_secs_f64())
+}
+
+/// Puts a Simulation into the state of a checkpoint. Whether it may be of another scene was decided when the cache was opened.
+fn go_on(simulation: &mut Simulation, cache: &Cache, frame: i64) -> Result<(), RunError> {
+    let Some(entry) = cache.manifest().checkpoints.iter().find(|entry| entry.frame == frame) else {
+        return Ok(());
+    };
+    let path = cache.path(&entry.file.name);
+    let mut file = std::fs::File::open(&path)
+        .map_err(|source| RunError::Checkpoint(CheckpointError::Io { what: "read", source }))?;
+    let state = checkpoint::load(None, &mut simulation.world, &mut file)?;
+    simulation.set_clock(Clock { frame: state.frame, substeps: state.step });
+    Ok(())
+}
+
+/// Writes frames and checkpoints of a scene.
+struct Writer<'a> {
+    scene: &'a Scene,
+    cache: Cache,
+    identity: Identity,
+    keep: Keep,
+    last: i64,
+}
+
+impl Writer<'_> {
+    fn whole(&self) -> Option<i64> {
+        self.cache
+            .frames()
+            .iter()
+            .rev()
+            .map(|entry| entry.frame)
+            .find(|frame| frame.is_whole())
+            .map(FrameId::frame)
+    }
+
+    /// All files of a moment, whole or not at all.
+    fn frame(&mut self, simulation: &Simulation, id: FrameId) -> Result<(), RunError> {
+        let first = self.scene.settings.first;
+        let is_due = |every: usize| (id.frame() - first).rem_euclid(every.max(1) as i64) == 0;
+        let mut frame = self.cache.begin_frame(id)?;
+        for output in self.scene.outputs.iter().filter(|output| is_due(output.every)) {
+            let chosen = output.of.as_deref().and_then(|path| simulation.tree().find(0, path));
+            let objects = chosen.map(|target: Target| simulation.tree().objects_of(target));
+            for (path, object) in simulation.objects() {
+                if objects.as_ref().is_some_and(|objects| !objects.contains(&object.id())) {
+                    continue;
+                }
+                for (suffix, store) in object.output() {
+                    let Some(points) = frames::points(&simulation.world, store, &output.channels)?
+                    else {
+                        continue;
+                    };
+                    let stem = path.replace('/', "-");
+                    let name = match suffix {
+                        Some(suffix) => format!("{stem}-{suffix}.ply"),
+                        None => format!("{stem}.ply"),
+                    };
+                    frame.file(&name, |out| frames::write(&points, out))?;
+                }
+            }
+        }
+        frame.finish()?;
+        Ok(())
+    }
+
+    fn checkpoint(&mut self, simulation: &Simulation, frame: i64) -> Result<(), RunError> {
+        if !self.keep.due(frame, self.last) {
+            return Ok(());
+        }
+        let clock = simulation.clock();
+        let state = State {
+            frame,
+            time: simulation.timeline().time(frame),
+            step: clock.substeps,
+            ..State::default()
+        };
+        self.cache.checkpoint(frame, |out| {
+            checkpoint::save(&self.identity, &state, &simulation.world, out).map(|_| ())?;
+            Ok::<(), RunError>(())
+        })
+    }
+}
+
+/// Hands on what a Simulation tells, and adds it up for the frame.
+struct Watch<'a> {
+    listener: &'a mut dyn Listener,
+    report: FrameReport,
+}
+
+impl<'a> Watch<'a> {
+    fn new(listener: &'a mut dyn Listener) -> Self {
+        Self { listener, report: FrameReport::default() }
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn task(&mut self, place: &Place, took: Duration) {
+        let key = (place.stage, place.owner.clone(), place.task);
+        *self.report.tasks.entry(key).or_default() += took;
+    }
+
+    fn substep(&mut self, substep: &SubstepReport) {
+        self.report.substeps += 1;
+        self.report.newton += substep.iterations;
+        self.report.iterations +=
+            substep.solves.iter().map(|solve| solve.iterations).sum::<usize>();
+        self.report.solves.extend(substep.solves.iter().cloned());
+        self.listener.substep(substep.frame, substep.substep);
+    }
+
+    fn should_stop(&self) -> bool {
+        self.listener.should_stop()
+    }
+}
