@@ -94,13 +94,15 @@ impl Timeline {
     ///
     /// Pieces are divided evenly, so that no step is much shorter than the others.
     pub fn next_step(&self, left: f64, longest: f64, asks: &str) -> Result<f64> {
-        let pieces = match self.substeps {
-            Substeps::Fixed(_) => return Ok(left),
-            // What is left of a frame is known up to rounding; that must not cost another substep.
-            Substeps::Adaptive { .. } => (left / longest * (1.0 - 1e-9)).ceil().max(1.0),
-        };
+        if let Substeps::Fixed(_) = self.substeps {
+            return Ok(left);
+        }
+        // What is left of a frame is known up to rounding; that must not cost another substep.
+        let pieces = (left / longest * (1.0 - 1e-9)).ceil().max(1.0);
+        // No number of steps is enough for one that asks for steps of no length.
+        let pieces = if longest > 0.0 { pieces } else { f64::INFINITY };
         let most = self.most_substeps();
-        if !(pieces <= f64::from(most)) {
+        if pieces > f64::from(most) {
             return Err(SimError::TooManySubsteps {
                 wanted: pieces,
                 most,

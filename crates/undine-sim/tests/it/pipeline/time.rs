@@ -123,6 +123,17 @@ fn too_many_substeps_are_an_error_that_names_who_asks() {
 }
 
 #[test]
+fn steps_of_no_length_are_refused() {
+    let substeps = Substeps::Adaptive { least: 1, most: 50, cfl: 1.0 };
+    let timeline = Timeline { substeps, ..Timeline::default() };
+    for longest in [0.0, -0.0, -1.0, f64::NAN, f64::NEG_INFINITY, f64::MIN_POSITIVE] {
+        let refused = timeline.next_step(0.1, longest, "it");
+        assert!(matches!(refused, Err(SimError::TooManySubsteps { .. })), "{longest}: {refused:?}");
+    }
+    assert_eq!(timeline.next_step(0.1, f64::INFINITY, "it").unwrap(), 0.1);
+}
+
+#[test]
 fn moments_between_frames_are_written_in_order() {
     let substeps = Substeps::Fixed(3);
     let timeline = Timeline { substeps, outputs_per_frame: 4, ..Timeline::default() };
