@@ -56,7 +56,8 @@ impl Schedule {
 
     /// Two Tasks of one Stage may not touch a channel that one of them writes, unless both accumulate.
     fn check(&self, world: &World) -> Result<()> {
-        for entry in self.entries.iter().filter(|entry| entry.declared.stage.is_user_facing()) {
+        let user_facing = |entry: &&Entry| entry.declared.stage.is_user_facing();
+        if let Some(entry) = self.entries.iter().find(user_facing) {
             return Err(SimError::UserFacing {
                 owner: entry.owner.clone(),
                 task: entry.declared.name,
