@@ -122,6 +122,11 @@ impl Simulation {
         &self.timeline
     }
 
+    /// Data from outside.
+    pub fn inputs(&self) -> &dyn Inputs {
+        &*self.inputs
+    }
+
     /// Its Groups and Behaviors.
     pub fn tree(&self) -> &Tree {
         &self.tree

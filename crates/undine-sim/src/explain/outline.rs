@@ -3,6 +3,8 @@
 use crate::simulation::Simulation;
 use crate::stage::{Pace, Stage};
 use crate::timeline::{Substeps, Timeline};
+use crate::tree::BehaviorEntry;
+use undine_schema::{Setting, Type, Value};
 
 /// A line of the timeline.
 pub(super) enum Line {
@@ -88,10 +90,22 @@ pub(super) fn how_often(pace: Pace, timeline: &Timeline) -> (&'static str, Strin
     }
 }
 
-/// The Behaviors whose values change over time, when a substep begins.
+/// The Behaviors whose values or inputs change over time, when a substep begins.
 pub(super) fn animated(simulation: &Simulation) -> Vec<&str> {
-    let taking_part = simulation.tree().behaviors.iter().filter(|entry| entry.left_out.is_none());
-    taking_part.filter(|entry| entry.is_animated()).map(|entry| entry.path.as_str()).collect()
+    let changes = |entry: &&BehaviorEntry| {
+        let declared = entry.scope.declaration.parameters.iter();
+        let mut inputs = declared.filter(|parameter| parameter.takes == Type::Input);
+        entry.is_animated()
+            || inputs.any(|parameter| match entry.scope.setting(parameter.name, None) {
+                Some((Setting::Constant(Value::Text(name)), _)) => {
+                    simulation.inputs().changes(&name)
+                }
+                _ => false,
+            })
+    };
+    let behaviors = simulation.tree().behaviors.iter();
+    let taking_part = behaviors.filter(|entry| entry.left_out.is_none());
+    taking_part.filter(changes).map(|entry| entry.path.as_str()).collect()
 }
 
 /// What the framework itself does at the Stage where coupled systems are solved.

@@ -31,7 +31,7 @@ pub(super) fn text(simulation: &Simulation) -> String {
             }
             Line::Empty(stages) => {
                 let names: Vec<String> = stages.iter().map(Stage::to_string).collect();
-                for names in wrapped(&names, page.second) {
+                for names in wrapped(&names, WIDTH) {
                     page.line("·", &names, "");
                 }
             }
@@ -53,7 +53,8 @@ impl Page {
     fn new(simulation: &Simulation) -> Self {
         let tasks = simulation.schedule().entries().iter().map(|entry| entry.declared.name);
         let kernels = simulation.kernels().map(|(_, name)| name);
-        let second = widest(tasks.chain(kernels)).clamp(20, 40) + 14;
+        let solve = Some(SOLVE).filter(|_| !coupled(simulation).is_empty());
+        let second = widest(tasks.chain(kernels).chain(solve)).clamp(20, 40) + 14;
         let text =
             "SCHEDULE: Tasks in the order in which they run, and their channels\n\n".to_owned();
         Self { text, depth: 0, second }

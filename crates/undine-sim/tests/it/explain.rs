@@ -1,10 +1,13 @@
 //! What `undine explain` shows of a setup.
 
 use crate::toy::{self, BRAKE, MEDDLER, POOL, PULL, SWIRL, balls, node};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use undine_schema::setup::Group;
 use undine_schema::{Interpolation, Key, Keys, Value};
+use undine_sim::input::{Data, Inputs};
 use undine_sim::timeline::Substeps;
-use undine_sim::{Simulation, Stage, Timeline, explain};
+use undine_sim::{Result, Simulation, Stage, Timeline, explain};
 
 /// Everything that a page may have to show.
 fn scene() -> Simulation {
@@ -71,6 +74,29 @@ fn values_of_inputs_are_told_with_their_origin() {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("weight = 3 kg of the input of b"), "{text}");
     assert!(words.contains("strength = channel `brake` of each element of b"), "{text}");
+}
+
+/// Inputs that are another at every time.
+struct Moving(BTreeMap<String, Arc<Data>>);
+
+impl Inputs for Moving {
+    fn data(&self, name: &str, time: f64) -> Result<Arc<Data>> {
+        self.0.data(name, time)
+    }
+
+    fn changes(&self, name: &str) -> bool {
+        name == "two"
+    }
+}
+
+#[test]
+fn inputs_that_change_are_animated_values() {
+    let setup = Group::default().with(balls("still", "one")).with(balls("moving", "two"));
+    let inputs = Moving(toy::inputs());
+    let simulation = toy::with_inputs(&setup, Timeline::default(), inputs).unwrap();
+    let text = explain::text(&simulation);
+    let line = text.lines().find(|line| line.contains("take animated values")).unwrap();
+    assert!(line.ends_with(" moving"), "{line}");
 }
 
 #[test]
