@@ -13,3 +13,4 @@ mod registry;
 mod springs;
 mod stand;
 mod toy;
+mod toy_tie;

@@ -2,6 +2,7 @@
 //!
 //! Balls are particles, a pool is a fluid on voxels; `pull`, `brake` and `swirl` are written once and act on both.
 
+use crate::toy_tie::{TIE, Tie};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use undine_core::glam::{DMat3, DVec3, Mat3, Vec3};
@@ -12,7 +13,7 @@ use undine_schema::setup::{Behavior, Group};
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
 use undine_sim::action::force::implicit_kick;
 use undine_sim::input::{Data, Geometry, Inputs, PointCloud};
-use undine_sim::offers::{FluidField, Material, Spatial};
+use undine_sim::offers::{Dofs, Embedded, FluidField, Material, Spatial};
 use undine_sim::{
     BehaviorKind, Budget, Force, Ingest, Moment, Object, ObjectId, Offers, Operator, Point, Push,
     Result, Simulation, Stage, StoreId, Tasks, Timeline, World,
@@ -26,6 +27,7 @@ pub const KINDS: &[BehaviorKind] = &[
     BehaviorKind::force::<Brake>(&BRAKE),
     BehaviorKind::force::<Swirl>(&SWIRL),
     BehaviorKind::operator::<Meddler>(&MEDDLER),
+    BehaviorKind::constraint::<Tie, 1, 2>(&TIE),
 ];
 
 const fn declare(
@@ -172,7 +174,12 @@ impl Object for Balls {
             force,
             stiffness,
         };
-        let offers = Offers { material: Some(Material::Spatial(spatial)), ..Offers::default() };
+        let offers = Offers {
+            material: Some(Material::Spatial(spatial)),
+            dofs: Some(Dofs::Particles(spatial)),
+            boundary: Some(Embedded::Particles(spatial)),
+            ..Offers::default()
+        };
         let id = ingest.offer(domain, data.attributes.clone(), offers);
         Ok(vec![Self { id, spatial, glow, longest_step }])
     }
@@ -189,6 +196,9 @@ impl Object for Balls {
     fn tasks(&self, on: &mut Tasks<Self>) {
         let store = StoreId::from(self.spatial.particles);
         on.task(Stage::Predict, "glow", Self::glow).writes(store.channels(["glow"]));
+        on.task(Stage::Predict, "remember the start", Self::remember)
+            .reads(store.channels(["v", "position"]))
+            .writes(store.channels(["v-before", "position-before"]));
         on.task(Stage::ClearForces, "clear forces", Self::clear_forces)
             .writes(store.channels(["force", "stiffness"]));
         on.task(Stage::SolveAlone, "take forces", Self::take_forces)
@@ -232,6 +242,22 @@ impl Balls {
         Ok(())
     }
 
+    fn remember(&mut self, world: &mut World, _: &Moment) -> Result<()> {
+        let Spatial { velocity, velocity_before, position_before, .. } = self.spatial;
+        let balls = &world.particles[self.spatial.particles];
+        let domain = &world.domains[world.object(self.id).domain];
+        let from = (balls.own(velocity), balls.own(balls.position()));
+        let to = (balls.write(velocity_before), balls.write(position_before));
+        Accessor::new("remember", domain).over(balls.topology()).run(
+            (from, to),
+            |_, ((velocity, position), (velocity_before, position_before))| {
+                velocity_before.copy_from_slice(velocity);
+                position_before.copy_from_slice(position);
+            },
+        )?;
+        Ok(())
+    }
+
     fn clear_forces(&mut self, world: &mut World, _: &Moment) -> Result<()> {
         let balls = &world.particles[self.spatial.particles];
         let domain = &world.domains[world.object(self.id).domain];
@@ -247,6 +273,9 @@ impl Balls {
     }
 
     fn take_forces(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        if world.object(self.id).coupled {
+            return Ok(());
+        }
         let Spatial { velocity, mass, force, stiffness, .. } = self.spatial;
         let balls = &world.particles[self.spatial.particles];
         let domain = &world.domains[world.object(self.id).domain];

@@ -42,7 +42,7 @@ fn children_run_before_parents_in_file_order_and_objects_before_actions() {
             .flat_map(|group| names.iter().map(move |name| format!("{group}{name}")))
             .collect()
     };
-    assert_eq!(at(Stage::Predict), of_each(&["first", "second"]));
+    assert_eq!(at(Stage::Predict), of_each(&["first", "first", "second", "second"]));
     assert_eq!(at(Stage::Emit), of_each(&["operator"]));
     assert_eq!(at(Stage::AddForces), of_each(&["force"]));
     assert_eq!(at(Stage::SolveAlone), of_each(&["first", "second"]));
