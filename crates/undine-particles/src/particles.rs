@@ -42,6 +42,7 @@ pub const DECLARATION: Declaration = Declaration {
         )
         .positive()
         .usually(1e-4, 100.0)
+        .resolution()
         .advanced(),
     ],
     example: "particles \"drops\" input=\"cloud\" radius=\"1 mm\"",

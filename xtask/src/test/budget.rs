@@ -16,6 +16,8 @@ pub struct Budget {
     total: Option<Duration>,
     /// True when the total holds only once dependencies are built.
     warm_only: bool,
+    /// True when tests are to try as often as they can.
+    pub is_full: bool,
 }
 
 impl Budget {
@@ -23,9 +25,9 @@ impl Budget {
     pub fn of(tier: Tier) -> Self {
         let minutes = |count: u64| Some(Duration::from_secs(60 * count));
         match tier {
-            Tier::Quick => Self { total: minutes(2), warm_only: true },
-            Tier::Default => Self { total: minutes(30), warm_only: false },
-            Tier::Full => Self { total: None, warm_only: false },
+            Tier::Quick => Self { total: minutes(2), warm_only: true, is_full: false },
+            Tier::Default => Self { total: minutes(30), warm_only: false, is_full: false },
+            Tier::Full => Self { total: None, warm_only: false, is_full: true },
         }
     }
 

@@ -98,7 +98,7 @@ pub fn run(programs: &[Program], budget: &Budget) -> Result<Outcome, String> {
     let (mut passed, mut failed) = (0, 0);
     let mut timed: Vec<(f64, String)> = Vec::new();
     for program in programs {
-        let (record, complaints) = run_program(program)?;
+        let (record, complaints) = run_program(program, budget)?;
         for complaint in &complaints {
             println!("  {}: {complaint}", program.name);
         }
@@ -119,7 +119,7 @@ pub fn run(programs: &[Program], budget: &Budget) -> Result<Outcome, String> {
 }
 
 /// Runs one program. Also returns what is wrong with it as a whole, rather than with one of its tests.
-fn run_program(program: &Program) -> Result<(Record, Vec<String>), String> {
+fn run_program(program: &Program, budget: &Budget) -> Result<(Record, Vec<String>), String> {
     let mut command = Command::new(&program.path);
     command
         .current_dir(&program.folder)
@@ -127,6 +127,9 @@ fn run_program(program: &Program) -> Result<(Record, Vec<String>), String> {
         // The harness of the stable toolchain then takes options that are unstable, at run time only.
         .env("RUSTC_BOOTSTRAP", "1")
         .args(["-Zunstable-options", "--report-time", "--format", "json"]);
+    if budget.is_full {
+        command.env("UNDINE_FULL", "1");
+    }
 
     let start = Instant::now();
     let mut record = Record::default();

@@ -17,7 +17,7 @@ use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
 use undine_sim::input::{Data, Geometry, PointCloud};
 
 const VOXEL: Parameter =
-    Parameter::number("voxel", Dimension::LENGTH, 0.05, "the side of a voxel").positive();
+    Parameter::number("voxel", Dimension::LENGTH, 0.05, "the side of a voxel").positive().resolution();
 const BAND: Parameter = Parameter::number(
     "band",
     Dimension::NONE,
@@ -74,6 +74,7 @@ pub(super) static SCATTER: Declaration = Declaration {
         .optional(),
         Parameter::number("spacing", Dimension::LENGTH, 0.1, "from one point to the next")
             .positive()
+            .resolution()
             .optional(),
         Parameter::integer("count", 0, "how many points there are")
             .between(0.0, 67_108_864.0)

@@ -1,0 +1,156 @@
+//! Each command, with what people type and what they mistype.
+
+use crate::program::{SCENE, Stage, ended, succeeds};
+
+#[test]
+fn check_says_what_a_run_takes() {
+    let stage = Stage::new(SCENE);
+    let out = succeeds(&["check", &stage.scene()]);
+    for word in ["nothing is wrong", "frames     24", "particles", "memory", "disk"] {
+        assert!(out.contains(word), "no {word} in\n{out}");
+    }
+    assert!(!stage.cache().exists());
+}
+
+#[test]
+fn check_asks_about_absurd_values() {
+    let stage = Stage::new(&SCENE.replace("radius=\"5 mm\"", "radius=\"40 m\""));
+    let checked = ended(&["check", &stage.scene()]);
+    assert_eq!(checked.code, 0, "{}", checked.error);
+    assert!(checked.error.contains("40 m") && checked.error.contains("usual"), "{}", checked.error);
+}
+
+#[test]
+fn a_bad_scene_ends_with_2_and_points_at_the_line() {
+    let stage = Stage::new(&SCENE.replace("gravity", "gravitiy"));
+    for command in ["run", "check", "explain"] {
+        let refused = ended(&[command, &stage.scene()]);
+        assert_eq!(refused.code, 2, "{}", refused.error);
+        assert!(refused.error.contains("gravitiy") && refused.error.contains("`gravity`"), "{}", refused.error);
+        assert!(refused.error.contains("scene.kdl:8"), "{}", refused.error);
+    }
+    assert!(!stage.cache().exists());
+}
+
+#[test]
+fn what_only_the_pipeline_finds_points_at_the_line_too() {
+    let stage = Stage::new(&SCENE.replace("    scatter spacing=\"5 cm\"\n", ""));
+    let refused = ended(&["run", &stage.scene()]);
+    assert_eq!(refused.code, 2, "{}", refused.error);
+    assert!(refused.error.contains("scatter") && refused.error.contains("scene.kdl:6"), "{}", refused.error);
+}
+
+#[test]
+fn explain_shows_the_schedule_and_draws_it() {
+    let stage = Stage::new(SCENE);
+    let drawing = stage.path().join("schedule.svg");
+    let out = succeeds(&["explain", &stage.scene(), "--svg", &drawing.display().to_string()]);
+    assert!(out.contains("AddForces") && out.contains("balls"), "{out}");
+    let svg = std::fs::read_to_string(drawing).unwrap();
+    assert!(svg.starts_with("<svg") || svg.starts_with("<?xml"), "{}", &svg[..100]);
+}
+
+#[test]
+fn help_explains_a_behavior_and_suggests_one() {
+    let out = succeeds(&["help", "particles"]);
+    for parameter in undine_particles_parameters() {
+        assert!(out.contains(parameter), "no {parameter} in\n{out}");
+    }
+    assert!(succeeds(&["help"]).contains("gravity"));
+    let unknown = ended(&["help", "particels"]);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.error.contains("particles"), "{}", unknown.error);
+}
+
+fn undine_particles_parameters() -> [&'static str; 4] {
+    ["input", "velocity", "radius", "density"]
+}
+
+#[test]
+fn schema_is_json_that_names_every_behavior() {
+    let schema: serde_json::Value = serde_json::from_str(&succeeds(&["schema"])).unwrap();
+    let text = schema.to_string();
+    for name in ["particles", "gravity", "drag", "setup", "output"] {
+        assert!(text.contains(&format!("\"{name}\"")), "{name}");
+    }
+}
+
+#[test]
+fn fmt_lays_a_scene_out_and_checks_it() {
+    let stage = Stage::new("setup \"a\" frames=2 // why\ngroup \"g\" {\ngravity\n}\n");
+    assert_eq!(ended(&["fmt", "--check", &stage.scene()]).code, 1);
+    succeeds(&["fmt", &stage.scene()]);
+    let text = std::fs::read_to_string(stage.path().join("scene.kdl")).unwrap();
+    assert!(text.contains("// why") && text.contains("    gravity"), "{text}");
+    succeeds(&["fmt", "--check", &stage.scene()]);
+}
+
+#[test]
+fn set_changes_an_exposed_parameter_and_a_path() {
+    let scene = format!("{SCENE}expose \"size\" path=\"balls.radius\"\n");
+    let stage = Stage::new(&scene);
+    let with = |set: &str| succeeds(&["explain", &stage.scene(), "--set", set]);
+    assert!(with("size=7 mm").contains("7 mm"), "{}", with("size=7 mm"));
+    assert!(with("balls.radius=8 mm").contains("8 mm"));
+    let refused = ended(&["explain", &stage.scene(), "--set", "sise=7 mm"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.error.contains("size"), "{}", refused.error);
+}
+
+#[test]
+fn json_tells_every_frame_in_a_line() {
+    let stage = Stage::new(SCENE);
+    let out = succeeds(&["run", &stage.scene(), "--json", "--frames", "1-3"]);
+    let lines: Vec<serde_json::Value> =
+        out.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    let frames: Vec<_> = lines.iter().filter(|line| line["event"] == "frame").collect();
+    assert_eq!(frames.len(), 3);
+    assert!(frames[2]["mass"].as_f64().unwrap() > 0.0 && frames[2]["seconds_left"].is_number());
+    assert!(frames[2]["stages"]["AddForces"].is_number(), "{}", frames[2]);
+}
+
+#[test]
+fn statistics_log_and_trace_stand_beside_the_cache() {
+    let stage = Stage::new(SCENE);
+    let trace = stage.path().join("trace.json");
+    let trace_name = trace.display().to_string();
+    succeeds(&["run", &stage.scene(), "--quiet", "--frames", "1-3", "--trace", &trace_name]);
+    let stats = std::fs::read_to_string(stage.cache().join("stats.jsonl")).unwrap();
+    assert_eq!(stats.lines().count(), 3, "{stats}");
+    assert!(std::fs::read_to_string(stage.cache().join("log.txt")).unwrap().contains("frame 3"));
+    let trace = std::fs::read_to_string(trace).unwrap();
+    assert!(trace.contains("take forces"), "{trace}");
+}
+
+#[test]
+fn too_little_memory_ends_with_4_before_it_is_taken() {
+    let stage = Stage::new(&SCENE.replace("5 cm", "5 mm"));
+    let refused = ended(&["run", &stage.scene(), "--memory", "2MB"]);
+    assert_eq!(refused.code, 4, "{}", refused.error);
+    assert!(refused.error.contains("memory budget"), "{}", refused.error);
+}
+
+#[test]
+fn a_run_that_goes_astray_ends_with_3_and_keeps_what_is_whole() {
+    // Balls that weigh nearly nothing, in a field that grows without bound.
+    let scene = SCENE.replace("gravity", "gravity acceleration=\"0 1e6 0 m/s2\"").replace("drag\n", "");
+    let stage = Stage::new(&scene.replace("frames=24", "frames=100000"));
+    let ended = ended(&["run", &stage.scene()]);
+    assert_eq!(ended.code, 3, "{}", ended.error);
+    for word in ["error:", "object  balls", "stage", "frame", "kept", "whole to frame", "again"] {
+        assert!(ended.error.contains(word), "no {word} in\n{}", ended.error);
+    }
+}
+
+#[test]
+fn quality_makes_voxels_larger() {
+    let stage = Stage::new(SCENE);
+    let particles = |words: &[&str]| {
+        let out = succeeds(words);
+        let line = out.lines().find(|line| line.contains("particles")).unwrap().to_owned();
+        line.split_whitespace().find_map(|word| word.parse::<u64>().ok()).unwrap()
+    };
+    let full = particles(&["check", &stage.scene()]);
+    let half = particles(&["check", &stage.scene(), "--quality", "0.5"]);
+    assert!(half * 4 < full, "{half} of {full}");
+}

@@ -1,0 +1,58 @@
+//! Every example: it checks, its schedule is the one kept beside it, and it runs.
+
+use crate::program::succeeds;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+fn examples() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let entries = std::fs::read_dir(folder).expect("examples");
+    let mut all: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.join("scene.kdl").is_file())
+        .collect();
+    all.sort();
+    assert!(all.len() >= 5, "{all:?}");
+    all
+}
+
+#[test]
+fn every_example_checks_and_is_formatted() {
+    for example in examples() {
+        let scene = example.join("scene.kdl").display().to_string();
+        succeeds(&["check", &scene]);
+        succeeds(&["fmt", "--check", &scene]);
+        assert!(example.join("README.md").is_file(), "{scene} has no README.md");
+    }
+}
+
+/// With UNDINE_UPDATE set, writes the schedules instead.
+#[test]
+fn every_example_has_the_schedule_that_is_kept_beside_it() {
+    for example in examples() {
+        let found = succeeds(&["explain", &example.display().to_string()]);
+        let kept = example.join("schedule.txt");
+        if std::env::var_os("UNDINE_UPDATE").is_some() {
+            std::fs::write(&kept, &found).expect("a schedule");
+        }
+        let wanted = std::fs::read_to_string(&kept).unwrap_or_default();
+        assert!(found == wanted, "{}: run the tests with UNDINE_UPDATE=1 and look at what changed\n{found}", kept.display());
+    }
+}
+
+#[test]
+fn every_example_runs_for_a_few_frames() {
+    for example in examples() {
+        let cache = TempDir::new().expect("a temporary folder");
+        let set = format!("output.dir={}", cache.path().join("cache").display());
+        let scene = example.display().to_string();
+        let first = succeeds(&["check", &scene]);
+        assert!(first.contains("nothing is wrong"));
+        succeeds(&["run", &scene, "--quiet", "--set", &set, "--frames", "4"]);
+        let frames = std::fs::read_dir(cache.path().join("cache")).expect("a cache");
+        let count = frames.filter(|entry| {
+            entry.as_ref().is_ok_and(|entry| entry.file_name().to_string_lossy().ends_with(".0004.ply"))
+        });
+        assert!(count.count() > 0, "{scene} wrote no fourth frame");
+    }
+}

@@ -1,0 +1,8 @@
+//! The program `undine` as people and farms use it.
+
+mod commands;
+mod disk_kill;
+mod examples;
+mod kill;
+mod program;
+mod resume;
