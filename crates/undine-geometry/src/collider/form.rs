@@ -124,6 +124,26 @@ impl FormStep<'_> {
         self.with_solid(|solid| solid.bounds())
     }
 
+    /// Whether it has a motion of its own.
+    pub fn deforms(&self) -> bool {
+        matches!(self, Self::Deforming(_) | Self::Level { velocity: Some(_), .. })
+    }
+
+    /// A finite box that holds it during all of the step, where it does not deform.
+    pub fn fixed_bounds(&self) -> Option<Bounds> {
+        let bounds = match self {
+            _ if self.deforms() => None,
+            // Something may be near as far as the band reaches beyond the voxels.
+            Self::Level { set, bounds, .. } => bounds.map(|all| {
+                let width = f64::from(set.width());
+                Bounds { min: all.min - width, max: all.max + width }
+            }),
+            // A sheet is swept against with half of its thickness around its triangles, and its bounds have that.
+            _ => self.bounds(),
+        };
+        bounds.filter(|bounds| (bounds.max - bounds.min).is_finite())
+    }
+
     pub fn first_hit(&self, from: DVec3, to: DVec3) -> Option<DVec3> {
         self.with_solid(|solid| solid.first_hit(from, to))
     }

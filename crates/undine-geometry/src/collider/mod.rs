@@ -27,7 +27,7 @@ mod form;
 mod sweep;
 mod triangles;
 
-pub use sweep::{Swept, sweep};
+pub use sweep::{Swept, sweep, sweep_with};
 
 use crate::deformation::Deformation;
 use crate::error::{GeometryError, Result};
@@ -147,20 +147,24 @@ impl Collider {
         }
         let times = self.legs(start, end)?;
         let form = self.form.during(&times)?;
-        let legs = times.windows(2).map(|ends| {
-            let [from, to] = [ends[0], ends[1]];
-            let length = (end - start).max(f64::MIN_POSITIVE);
-            Leg {
-                begin: (from - start) / length,
-                finish: if to == end { 1.0 } else { (to - start) / length },
-                from: self.motion.pose(from),
-                to: self.motion.pose(to),
-                twist: self.motion.twist(0.5 * (from + to)),
-            }
-        });
+        let legs: Vec<Leg> = times
+            .windows(2)
+            .map(|ends| {
+                let [from, to] = [ends[0], ends[1]];
+                let length = (end - start).max(f64::MIN_POSITIVE);
+                Leg {
+                    begin: (from - start) / length,
+                    finish: if to == end { 1.0 } else { (to - start) / length },
+                    from: self.motion.pose(from),
+                    to: self.motion.pose(to),
+                    twist: self.motion.twist(0.5 * (from + to)),
+                }
+            })
+            .collect();
         Ok(ColliderStep {
+            reach: form.fixed_bounds().map(|local| reach(&local, &legs)),
             form,
-            legs: legs.collect(),
+            legs,
             pose: self.motion.pose(end),
             // How it moved during the step, not how it goes on after a key at its end.
             twist: if end > start { self.motion.twist_before(end) } else { self.motion.twist(end) },
@@ -232,6 +236,8 @@ struct Leg {
 pub struct ColliderStep<'a> {
     form: FormStep<'a>,
     legs: Vec<Leg>,
+    /// Holds it during all of the step, if that is known.
+    reach: Option<Bounds>,
     pose: Pose,
     twist: Twist,
     friction: f64,
@@ -273,6 +279,9 @@ impl ColliderStep<'_> {
         let sane = radius >= 0.0 && radius.is_finite() && (0.0..=1.0).contains(&begin);
         if !(sane && from.is_finite() && to.is_finite()) {
             return Err(GeometryError::BadSweep { from, to, radius });
+        }
+        if !self.may_meet(from, to, radius) {
+            return Ok(None);
         }
         let left = (1.0 - begin).max(f64::MIN_POSITIVE);
         let mut before = if begin > 0.0 { Before::Impact } else { Before::Step };
@@ -319,10 +328,73 @@ impl ColliderStep<'_> {
         Ok(None)
     }
 
+    /// What a sphere of `radius` [m] touches from the start that is at a place [m] when the step begins: the surface that is
+    /// nearest, if it is outside and within `reach` [m] of it. Of what deforms, nothing is known.
+    pub fn touched_at_start(&self, at: DVec3, reach: f64, radius: f64) -> Option<Impact> {
+        let leg = self.legs.first()?;
+        if self.form.deforms() || !self.may_meet(at, at, reach) {
+            return None;
+        }
+        let local = leg.from.to_local(at);
+        let (near, _) = self.form.nearest_and_velocity(local);
+        if !(near.distance > 0.0 && near.distance <= reach) {
+            return None;
+        }
+        Some(Impact {
+            time: 0.0,
+            position: at,
+            normal: leg.from.rotation * near.normal,
+            distance: near.distance,
+            radius,
+            velocity: leg.twist.at(leg.from.rotation * near.point),
+            friction: self.friction,
+            carried: self.pose.to_world(local),
+            carried_normal: self.pose.rotation * near.normal,
+        })
+    }
+
+    /// Whether a sphere of `radius` [m] that goes from `from` to `to` [m] can meet it at all: a quick look at boxes.
+    pub fn may_meet(&self, from: DVec3, to: DVec3, radius: f64) -> bool {
+        let Some(reach) = &self.reach else { return true };
+        // A point is taken for a small sphere.
+        let near = DVec3::splat(radius.max(1e-2 * from.distance(to)));
+        let (low, high) = (from.min(to) - near, from.max(to) + near);
+        low.cmple(reach.max).all() && high.cmpge(reach.min).all()
+    }
+
+    /// Whether any of it moves during the step.
+    pub fn moves(&self) -> bool {
+        self.form.deforms() || self.legs.iter().any(|leg| leg.from != leg.to)
+    }
+
     /// How long the step is [s].
     pub fn duration(&self) -> f64 {
         self.duration
     }
+}
+
+/// A box around something with these bounds in its own coordinates, during all legs.
+fn reach(local: &Bounds, legs: &[Leg]) -> Bounds {
+    let mut all: Option<Bounds> = None;
+    for pose in legs.iter().flat_map(|leg| [&leg.from, &leg.to]) {
+        let here = moved(local, pose);
+        all = Some(all.map_or(here, |all| all.union(here)));
+    }
+    let all = all.unwrap_or(*local);
+    // Between the ends of a leg a corner goes on an arc, which leaves its chord by less than the arc is long.
+    let arm = local.min.abs().max(local.max.abs()).length();
+    let turned = |leg: &Leg| leg.from.rotation.angle_between(leg.to.rotation);
+    let arcs = arm * legs.iter().map(turned).fold(0.0, f64::max);
+    Bounds { min: all.min - arcs, max: all.max + arcs }
+}
+
+/// A box around a box in a pose.
+fn moved(local: &Bounds, pose: &Pose) -> Bounds {
+    let (middle, half) = (0.5 * (local.min + local.max), 0.5 * (local.max - local.min));
+    let turn = pose.matrix();
+    let wide = turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z;
+    let middle = pose.to_world(middle);
+    Bounds { min: middle - wide, max: middle + wide }
 }
 
 impl Leg {

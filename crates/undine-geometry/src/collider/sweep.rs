@@ -15,6 +15,13 @@ pub struct Swept {
     pub last: Option<(usize, Impact)>,
 }
 
+impl Swept {
+    /// Whether it was caught between surfaces, so that it could slide no more and only went with what it touched.
+    pub fn is_pressed(&self) -> bool {
+        self.impacts > MOST_SLIDES
+    }
+}
+
 /// More surfaces than a sphere can slide along in a step; from then on it only goes with what it touches.
 const MOST_SLIDES: usize = 8;
 /// Between surfaces that close, every two impacts give it half of the room that it had: this is more than it can lose.
@@ -27,6 +34,18 @@ const MOST_IMPACTS: usize = 48;
 /// none, it is taken for a sphere of a millionth of its way (of a thousandth, against solids and level sets). A sphere that two colliders close on cannot stay outside of both:
 /// it keeps to the side of the one that it touched last.
 pub fn sweep(colliders: &[ColliderStep<'_>], from: DVec3, to: DVec3, radius: f64) -> Result<Swept> {
+    sweep_with(colliders, from, to, radius, |_, impact, left| slide(impact, left))
+}
+
+/// The same, where `respond` says how it goes on from each touch: given the collider, the touch and what is left of the way
+/// relative to the surface [m], the way to go instead [m]. It is held to that only as far as nothing is in the way.
+pub fn sweep_with(
+    colliders: &[ColliderStep<'_>],
+    from: DVec3,
+    to: DVec3,
+    radius: f64,
+    mut respond: impl FnMut(usize, &Impact, DVec3) -> DVec3,
+) -> Result<Swept> {
     let (mut begin, mut at, mut target) = (0.0, from, to);
     let (mut last, mut pressed) = (None, None::<Impact>);
     for impacts in 0..MOST_IMPACTS {
@@ -36,9 +55,10 @@ pub fn sweep(colliders: &[ColliderStep<'_>], from: DVec3, to: DVec3, radius: f64
         last = Some((number, impact));
         (begin, at) = (impact.time, impact.position);
         // What has come too near gets its distance back, unless it is pressed between surfaces that close.
+        let way = respond(number, &impact, target - impact.carried);
         target = if impacts < MOST_SLIDES {
             let apart = (impact.radius - impact.distance).max(0.0) * impact.normal;
-            impact.carried + apart + slide(&impact, target - impact.carried)
+            impact.carried + apart + way
         } else {
             pressed = pressed.or(Some(impact));
             impact.carried

@@ -406,3 +406,68 @@ fn what_first_touches_a_spinning_mesh_is_what_fine_steps_of_time_find() {
     }
     assert!(touched > 20 && passed > 20, "{touched} {passed}");
 }
+
+/// What a quick look at boxes leaves out cannot be met: whatever is hit may be met, also where it moves and turns.
+#[test]
+fn whatever_is_hit_may_be_met() {
+    let twist = Twist { linear: DVec3::new(2.0, -1.0, 0.5), angular: DVec3::new(3.0, 40.0, -5.0) };
+    let bar = || Shape::cuboid(DVec3::new(1.0, 0.05, 0.05)).unwrap();
+    let pose = Pose::at(DVec3::new(0.3, 0.0, 0.2));
+    for collider in [
+        Collider::solid(bar()).with_motion(Motion::still(pose).unwrap()),
+        Collider::solid(bar()).with_motion(Motion::steady(pose, twist).unwrap()),
+    ] {
+        let step = collider.during(0.0, 0.05).unwrap();
+        let (mut hits, mut passed) = (0, 0);
+        for n in 0..2000 {
+            let place = |k: u64| {
+                let unit = |axis: u64| undine_geometry::random::unit(k, 3 * n + axis) - 0.5;
+                6.0 * DVec3::new(unit(0), unit(1), unit(2))
+            };
+            let (from, to) = (place(1), place(2));
+            let may = step.may_meet(from, to, 0.01);
+            // One that never asks the boxes: it begins in the step, and the whole of it is asked.
+            let near = (0..=200).any(|k| {
+                let part = f64::from(k) / 200.0;
+                let then = collider.during(0.05 * part, 0.05 * part).unwrap();
+                then.distance(from.lerp(to, part)) < 0.01
+            });
+            assert!(may || !near, "from {from} to {to}");
+            hits += usize::from(step.first_impact(0.0, from, to, 0.01).unwrap().is_some());
+            passed += usize::from(!may);
+        }
+        assert!(hits > 10 && passed > 300, "{hits} hits, {passed} left out");
+    }
+}
+
+#[test]
+fn what_is_near_when_a_step_begins_is_found_and_carried_along() {
+    let twist = Twist { linear: DVec3::X, angular: DVec3::Z };
+    let motion = Motion::steady(Pose::at(DVec3::Y), twist).unwrap();
+    let ball = Collider::solid(Shape::sphere(1.0).unwrap()).with_motion(motion);
+    let step = ball.during(0.0, 0.1).unwrap();
+    let touched = step.touched_at_start(DVec3::new(1.1, 1.0, 0.0), 0.2, 0.1).unwrap();
+    assert!((touched.distance - 0.1).abs() < 1e-12 && touched.normal.distance(DVec3::X) < 1e-12);
+    // The middle moves along x, and the place touched up, since it turns.
+    assert!(touched.velocity.distance(DVec3::new(1.0, 1.0, 0.0)) < 1e-9, "{}", touched.velocity);
+    let carried = DVec3::new(0.1 + 1.1 * 0.1_f64.cos(), 1.0 + 1.1 * 0.1_f64.sin(), 0.0);
+    assert!(touched.carried.distance(carried) < 1e-9);
+    assert!(step.touched_at_start(DVec3::new(1.1, 1.0, 0.0), 0.05, 0.05).is_none());
+    assert!(step.touched_at_start(DVec3::new(0.5, 1.0, 0.0), 0.2, 0.1).is_none());
+}
+
+/// A response that bounces instead of sliding.
+#[test]
+fn a_response_says_how_it_goes_on() {
+    let floor = Collider::solid(Shape::half_space(DVec3::Y, 0.0).unwrap());
+    let step = floor.during(0.0, 1.0).unwrap();
+    let (from, to) = (DVec3::new(0.0, 1.0, 0.0), DVec3::new(1.0, -1.0, 0.0));
+    let swept =
+        undine_geometry::collider::sweep_with(&[step], from, to, 1e-3, |number, touch, left| {
+            assert_eq!(number, 0);
+            left - 2.0 * left.dot(touch.normal) * touch.normal
+        })
+        .unwrap();
+    assert!(swept.position.distance(DVec3::new(1.0, 1.0, 0.0)) < 6e-3, "{}", swept.position);
+    assert!(swept.impacts == 1 && !swept.is_pressed());
+}
