@@ -87,8 +87,10 @@ pub struct Ingest<'a> {
     pub path: &'a str,
     /// What its parameters are set to, here and on the Groups around it.
     pub scope: &'a Scope,
-    /// The time [s].
+    /// The time [s]: that of the end of the step that is about to be made.
     pub time: f64,
+    /// When that step begins [s]; the same as `time` when it ingests.
+    pub since: f64,
     /// Data from outside.
     pub inputs: &'a dyn Inputs,
     /// All simulated state.

@@ -123,8 +123,15 @@ fn ingest(
     let before = world.objects.len();
     let by_path =
         |path: &str| tree.find(group, path).map_or(Vec::new(), |found| tree.objects_of(found));
-    let mut context =
-        Ingest { path: &path, scope: &own_scope, time, inputs, world, targets: &by_path };
+    let mut context = Ingest {
+        path: &path,
+        scope: &own_scope,
+        time,
+        since: time,
+        inputs,
+        world,
+        targets: &by_path,
+    };
     let outcome = match &scope {
         None => taken.ingest(&mut context),
         Some(scope) => taken.bind(&mut context, scope),
@@ -166,21 +173,28 @@ impl crate::behavior::Behavior for Absent {
     }
 }
 
-/// Brings a Behavior up to date with the values of a time [s].
+/// Brings a Behavior up to date with the values of the end of a step, given its times [s].
 pub(crate) fn update(
     tree: &mut Tree,
     behavior: usize,
     inputs: &dyn Inputs,
     world: &mut World,
-    time: f64,
+    [since, time]: [f64; 2],
 ) -> Result<()> {
     let mut taken = std::mem::replace(&mut tree.behaviors[behavior].behavior, Box::new(Absent));
     let entry = &tree.behaviors[behavior];
     let by_path = |path: &str| {
         tree.find(entry.group, path).map_or(Vec::new(), |found| tree.objects_of(found))
     };
-    let mut context =
-        Ingest { path: &entry.path, scope: &entry.scope, time, inputs, world, targets: &by_path };
+    let mut context = Ingest {
+        path: &entry.path,
+        scope: &entry.scope,
+        time,
+        since,
+        inputs,
+        world,
+        targets: &by_path,
+    };
     let outcome = taken.update(&mut context);
     tree.behaviors[behavior].behavior = taken;
     outcome

@@ -313,8 +313,8 @@ impl Simulation {
             let place =
                 || Place { now: *now, stage, owner: owner.clone(), task: "take animated values" };
             // Values are those at the end of the step, since that is the state that is solved for.
-            let time = now.time + now.step;
-            build::update(&mut self.tree, behavior, &*self.inputs, &mut self.world, time)
+            let times = [now.time, now.time + now.step];
+            build::update(&mut self.tree, behavior, &*self.inputs, &mut self.world, times)
                 .map_err(|why| why.at(place))?;
         }
         Ok(())
