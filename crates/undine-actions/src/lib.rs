@@ -1,9 +1,12 @@
 //! What spans phenomena, written on what Objects offer, never on a kind of Object.
 
+pub mod collider;
+pub mod collision;
 pub mod drag;
 pub mod error;
 pub mod field;
 pub mod gravity;
+pub mod solid;
 
 pub use error::{ActionError, Result};
 
@@ -13,4 +16,6 @@ use undine_sim::BehaviorKind;
 pub const BEHAVIORS: &[BehaviorKind] = &[
     BehaviorKind::force::<gravity::Gravity>(&gravity::DECLARATION),
     BehaviorKind::force::<drag::AirDrag>(&drag::DECLARATION),
+    BehaviorKind::object::<collider::SceneCollider>(&collider::DECLARATION),
+    BehaviorKind::operator::<collision::Collision>(&collision::DECLARATION),
 ];

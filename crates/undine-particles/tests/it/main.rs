@@ -1,5 +1,6 @@
 //! Particles in flight, held against nature.
 
+mod collision;
 mod drag;
 mod flight;
 mod scene;
