@@ -46,7 +46,7 @@ impl BehaviorKind {
     pub const fn constraint<B: Bond<M, N>, const M: usize, const N: usize>(
         declaration: &'static Declaration,
     ) -> Self {
-        check_rest::<B::Element>(B::REST.len());
+        check_rest::<B::Element>(B::REST.len() + B::VARIES.len());
         Self { declaration, create: || Box::new(ConstraintBehavior::<B, M, N>::new()) }
     }
 

@@ -85,6 +85,31 @@ pub fn ids(world: &World, embedded: &Embedded) -> Result<Vec<u64>> {
     }
 }
 
+/// Which rigid body each embedded particle is fixed to; empty where each moves by itself.
+pub fn bodies(world: &World, embedded: &Embedded) -> Result<Vec<u32>> {
+    match embedded {
+        Embedded::OnBodies(on) => Ok(world.points[on.points].column(on.body)?.to_vec()),
+        Embedded::Particles(_) | Embedded::Kinematic(_) => Ok(Vec::new()),
+    }
+}
+
+/// A channel of numbers on embedded particles, in the order of [`placed`], where they have it.
+pub fn numbers(world: &World, embedded: &Embedded, channel: &str) -> Result<Option<Vec<f64>>> {
+    let points = match embedded {
+        Embedded::Particles(spatial) => {
+            let particles = &world.particles[spatial.particles];
+            let Ok(handle) = particles.handle::<f32>(channel) else { return Ok(None) };
+            return flat(particles, &particles.column(handle)?, |value| f64::from(*value))
+                .map(Some);
+        }
+        Embedded::OnBodies(on) => on.points,
+        Embedded::Kinematic(kinematic) => kinematic.points,
+    };
+    let points = &world.points[points];
+    let Ok(handle) = points.handle::<f64>(channel) else { return Ok(None) };
+    Ok(Some(points.column(handle)?.to_vec()))
+}
+
 /// Where bodies are.
 pub fn poses(world: &World, bodies: &Bodies) -> Result<Vec<Pose>> {
     let points = &world.points[bodies.centres.points];

@@ -171,7 +171,7 @@ impl Part {
             let target = DMat3::from_quat(free[body]);
             self.tensor.push(target * DMat3::from_diagonal(inertia[body]) * target.transpose());
             let rotation = DMat3::from_quat(turn[body]);
-            self.turn.push(rotation::log(&(rotation * target.transpose())));
+            self.turn.push(rotation::turn_between(free[body], turn[body]));
             self.poses.push(Pose { centre: position[body], rotation });
         }
         self.mass = points.column(on.centres.mass)?.to_vec();

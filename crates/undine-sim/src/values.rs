@@ -126,7 +126,7 @@ impl<'a> Values<'a> {
     }
 
     /// What a channel says is held to the same bounds as what a scene says.
-    fn check(&self, name: &str, element: usize, numbers: &[f64]) -> Result<()> {
+    pub(crate) fn check(&self, name: &str, element: usize, numbers: &[f64]) -> Result<()> {
         let declared = self.scope.declaration.parameter(name);
         let range = declared.map_or(undine_schema::Range::ALL, |parameter| parameter.range);
         if numbers.iter().all(|number| number.is_finite() && range.contains(*number)) {

@@ -2,7 +2,8 @@
 //!
 //! A Constraint's mathematics is in [`constraint`](crate::constraint). What is added here is a [`Bond`]: it chooses its points
 //! (*emission*), once or in every step, and gives each element its rest state. Elements, rest states, friction and
-//! multipliers are channels of an [`ElementSet`], so that a run goes on after a crash as if nothing had been.
+//! multipliers are channels of an [`ElementSet`], so that a run goes on after a crash as if nothing had been. Parameters that
+//! vary from element to element are looked up when a substep begins, so that they follow channels and animated values.
 
 use crate::arena::Id;
 use crate::behavior::{Behavior, Ingest};
@@ -13,13 +14,14 @@ use crate::elements::ElementSet;
 use crate::error::Result;
 use crate::newton::element::Values as Spread;
 use crate::newton::{ConstraintTerm, Damping, Embedded as Hung, Mode, Term};
-use crate::offers::ObjectId;
+use crate::offers::{Embedded, ObjectId};
 use crate::stage::Stage;
 use crate::task::{Hosted, Moment, Reach, Tasks, Worker};
 use crate::values::Values;
 use crate::world::{StoreId, World};
 use bytemuck::Pod;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use undine_core::ChannelSpec;
 use undine_schema::setup::Scope;
 use undine_schema::{Dimension, Parameter};
@@ -77,6 +79,8 @@ pub struct End<'a> {
     pub ids: &'a [u64],
     /// Pairs of them that belong together, by their places in `placed`.
     pub edges: &'a [[u32; 2]],
+    /// Which rigid body each is fixed to; empty where each moves by itself.
+    pub bodies: &'a [u32],
 }
 
 /// The points of an element: which [`End`], and which particle of it.
@@ -86,8 +90,13 @@ pub type Points<const N: usize> = [(usize, u32); N];
 pub trait Bond<const M: usize, const N: usize>:
     Constraint<M, N, Element: Pod> + Send + Sized + 'static
 {
-    /// The names of the numbers that an element is made of, in order.
+    /// The names of the numbers that an element remembers, in order: its rest state.
     const REST: &'static [&'static str];
+
+    /// Parameters that may vary from element to element: their values stand in an element behind its rest state, in this
+    /// order. Where points of an element have the parameter's channel, it is the mean of those; else that of the Objects
+    /// whose input says so as a whole; else what the scene says.
+    const VARIES: &'static [&'static str] = &[];
 
     /// Makes it from the values of its parameters.
     fn create(ingest: &mut Ingest<'_>) -> Result<Self>;
@@ -106,8 +115,13 @@ pub trait Bond<const M: usize, const N: usize>:
         false
     }
 
-    /// The rest state of an element that begins here.
+    /// The rest state of an element that begins here. What it says of varying parameters is not read.
     fn rest(&self, at: &[Placed; N]) -> Self::Element;
+
+    /// Whether any of its rows is hard, so that only multipliers can hold it.
+    fn is_hard(&self) -> bool {
+        false
+    }
 
     /// How far its elements reach.
     fn reach(&self) -> Reach {
@@ -131,6 +145,7 @@ struct Batch<E, const M: usize, const N: usize> {
 pub(crate) struct Bound<B: Bond<M, N>, const M: usize, const N: usize> {
     bond: B,
     label: &'static str,
+    scope: Arc<Scope>,
     store: Id<ElementSet>,
     ends: Vec<(ObjectId, bool)>,
     damping: Rows<M>,
@@ -146,7 +161,7 @@ struct Rows<const M: usize> {
 }
 
 impl<const M: usize> Rows<M> {
-    fn of(scope: &Scope, time: f64) -> Result<Self> {
+    fn of(scope: &Scope, time: f64, hard: bool) -> Result<Self> {
         let values = Values::new(scope, time);
         let declared =
             |parameter: &Parameter| scope.declaration.parameter(parameter.name).is_some();
@@ -159,7 +174,7 @@ impl<const M: usize> Rows<M> {
         Ok(Self {
             relaxation: number(&DAMPING_TIME)?,
             dahl: (limit > 0.0).then_some([Dahl { limit, length }; M]),
-            mode: if multipliers { Mode::Compliance } else { Mode::Stiffness },
+            mode: if multipliers || hard { Mode::Compliance } else { Mode::Stiffness },
         })
     }
 }
@@ -209,9 +224,10 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Behavior for ConstraintBehav
             ingest.world.objects[object.0].coupled = true;
         }
         let store = ingest.world.elements.add(elements);
-        let damping = Rows::of(ingest.scope, ingest.time)?;
+        let damping = Rows::of(ingest.scope, ingest.time, bond.is_hard())?;
         let label = declaration.name;
-        let bound = Bound { bond, label, store, ends, damping, batches: Vec::new() };
+        let scope = Arc::new(ingest.scope.clone());
+        let bound = Bound { bond, label, scope, store, ends, damping, batches: Vec::new() };
         let mut action = Hosted::new(bound);
         let world = &*ingest.world;
         action.host(|bound, on| bound.tasks(on, world));
@@ -221,8 +237,9 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Behavior for ConstraintBehav
 
     fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
         let Some(action) = &mut self.action else { return Ok(()) };
-        action.it.damping = Rows::of(ingest.scope, ingest.time)?;
-        action.it.bond.update(ingest)
+        action.it.bond.update(ingest)?;
+        action.it.damping = Rows::of(ingest.scope, ingest.time, action.it.bond.is_hard())?;
+        Ok(())
     }
 
     fn workers(&mut self) -> Vec<&mut dyn Worker> {
@@ -236,9 +253,14 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Behavior for ConstraintBehav
 
 impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
     fn tasks(&self, on: &mut Tasks<Self>, world: &World) {
-        let boundary = |object: &ObjectId| world.object(*object).offers.boundary;
-        let stores: Vec<StoreId> =
-            self.ends.iter().filter_map(|(object, _)| Some(boundary(object)?.store())).collect();
+        let mut stores: Vec<StoreId> = Vec::new();
+        for (object, _) in &self.ends {
+            let offers = &world.object(*object).offers;
+            stores.extend(offers.boundary.map(|boundary| boundary.store()));
+            stores.extend(offers.dofs.map(|dofs| dofs.store()));
+        }
+        stores.sort();
+        stores.dedup();
         let read = || stores.iter().map(|store| store.everything());
         let own = StoreId::from(self.store);
         let emit = on.task(Stage::Emit, "choose points", Self::emit);
@@ -256,7 +278,7 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
         if now.count == 0 || self.bond.emits_every_step() {
             self.choose(world)?;
         }
-        self.gather(world)
+        self.gather(world, now.time + now.step)
     }
 
     fn choose(&mut self, world: &mut World) -> Result<()> {
@@ -270,16 +292,19 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
             let place = |id: u64| by_id.get(&id).copied();
             let edges: Vec<[u32; 2]> =
                 edges.iter().filter_map(|[a, b]| Some([place(*a)?, place(*b)?])).collect();
-            seen.push((*object, *is_target, coupling::placed(world, &boundary, 0.0)?, ids, edges));
+            let placed = coupling::placed(world, &boundary, 0.0)?;
+            let bodies = coupling::bodies(world, &boundary)?;
+            seen.push((*object, *is_target, placed, ids, edges, bodies));
         }
         let ends: Vec<End<'_>> = seen
             .iter()
-            .map(|(object, is_target, placed, ids, edges)| End {
+            .map(|(object, is_target, placed, ids, edges, bodies)| End {
                 object: *object,
                 is_target: *is_target,
                 placed,
                 ids,
                 edges,
+                bodies,
             })
             .collect();
         let chosen = self.bond.emit(&ends)?;
@@ -309,7 +334,7 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
     }
 
     /// From channels to elements of the system, by the Objects they are between.
-    fn gather(&mut self, world: &World) -> Result<()> {
+    fn gather(&mut self, world: &World, time: f64) -> Result<()> {
         let elements = &world.elements[self.store];
         let mut objects = Vec::with_capacity(N);
         let mut points = Vec::with_capacity(N);
@@ -328,9 +353,14 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
         };
         let (friction, multipliers) = (rows("friction")?, rows("multiplier")?);
         let mut by_id = BTreeMap::new();
+        let values = Values::new(&self.scope, time);
+        let uniform: Vec<f64> =
+            B::VARIES.iter().map(|name| values.number(name)).collect::<Result<_>>()?;
         for (object, _) in &self.ends {
             if let Some(boundary) = world.object(*object).offers.boundary {
-                by_id.insert(*object, (boundary, places_by_id(&coupling::ids(world, &boundary)?)));
+                let places = places_by_id(&coupling::ids(world, &boundary)?);
+                let varying = Varying::all(world, *object, &boundary, values, B::VARIES)?;
+                by_id.insert(*object, (varying, places));
             }
         }
         let mut batches: BTreeMap<[ObjectId; N], Batch<B::Element, M, N>> = BTreeMap::new();
@@ -343,7 +373,10 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
             if !(0..N).all(|n| place(n).map(|place| stencil[n] = place).is_some()) {
                 continue;
             }
-            let numbers: Vec<f64> = rest.iter().map(|column| column[element]).collect();
+            let mut numbers: Vec<f64> = rest.iter().map(|column| column[element]).collect();
+            let varying = |n: usize| (&by_id[&between[n]].0, stencil[n]);
+            let points: [_; N] = std::array::from_fn(varying);
+            numbers.extend((0..B::VARIES.len()).map(|k| Varying::of(k, &points, uniform[k])));
             let batch = batches.entry(between).or_insert_with(|| Batch::new(between));
             batch.places.push(element as u32);
             batch.elements.push(bytemuck::pod_read_unaligned(bytemuck::cast_slice(&numbers)));
@@ -470,6 +503,57 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Coupling for Bound<B, M, N> 
     }
 }
 
+/// What one Object says of a parameter that may vary.
+struct Varying {
+    /// By its particles' channel.
+    channel: Option<Vec<f64>>,
+    /// By what its input says of it as a whole.
+    attribute: Option<f64>,
+}
+
+impl Varying {
+    fn all(
+        world: &World,
+        object: ObjectId,
+        boundary: &Embedded,
+        values: Values<'_>,
+        parameters: &[&str],
+    ) -> Result<Vec<Self>> {
+        let attributes = &world.object(object).attributes;
+        let mut all = Vec::with_capacity(parameters.len());
+        for name in parameters {
+            let channel = values.channel_of(name);
+            let attribute = match channel.is_some_and(|channel| attributes.contains_key(channel)) {
+                true => Some(values.of_object(attributes).number(name)?),
+                false => None,
+            };
+            let channel = match channel {
+                Some(channel) => coupling::numbers(world, boundary, channel)?,
+                None => None,
+            };
+            for (n, value) in channel.iter().flatten().enumerate() {
+                values.check(name, n, &[*value])?;
+            }
+            all.push(Self { channel, attribute });
+        }
+        Ok(all)
+    }
+
+    /// The value for an element: of parameter `k`, on points of Objects.
+    fn of<const N: usize>(k: usize, points: &[(&Vec<Self>, u32); N], uniform: f64) -> f64 {
+        let channel = |(varying, particle): &(&Vec<Self>, u32)| {
+            varying[k].channel.as_ref().map(|values| values[*particle as usize])
+        };
+        let mean = |values: &mut dyn Iterator<Item = f64>| {
+            let (count, sum) = values.fold((0.0, 0.0), |(n, sum), value| (n + 1.0, sum + value));
+            (count > 0.0).then(|| sum / count)
+        };
+        mean(&mut points.iter().filter_map(channel))
+            .or_else(|| mean(&mut points.iter().filter_map(|(varying, _)| varying[k].attribute)))
+            .unwrap_or(uniform)
+    }
+}
+
 fn places_by_id(ids: &[u64]) -> BTreeMap<u64, u32> {
     ids.iter().enumerate().map(|(place, &id)| (id, place as u32)).collect()
 }
@@ -478,6 +562,6 @@ fn places_by_id(ids: &[u64]) -> BTreeMap<u64, u32> {
 pub(crate) const fn check_rest<E>(names: usize) {
     assert!(
         size_of::<E>() == 8 * names,
-        "an element is made of exactly the numbers that REST names"
+        "an element is made of exactly the numbers that REST and VARIES name"
     );
 }

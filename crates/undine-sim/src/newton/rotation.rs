@@ -30,7 +30,15 @@ pub fn exp(theta: DVec3) -> DMat3 {
 
 /// The rotation vector of a rotation, of length π at most.
 pub fn log(rotation: &DMat3) -> DVec3 {
-    let q = DQuat::from_mat3(rotation);
+    log_quat(DQuat::from_mat3(rotation))
+}
+
+/// The rotation vector that takes one orientation to another, of length π at most; exactly zero if they are the same.
+pub fn turn_between(from: DQuat, to: DQuat) -> DVec3 {
+    if from == to { DVec3::ZERO } else { log_quat(to * from.inverse()) }
+}
+
+fn log_quat(q: DQuat) -> DVec3 {
     let (v, w) = (DVec3::new(q.x, q.y, q.z), q.w);
     // q and −q are the same rotation; the one with w ≥ 0 turns by π at most.
     let (v, w) = if w < 0.0 { (-v, -w) } else { (v, w) };
