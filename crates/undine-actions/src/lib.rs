@@ -7,6 +7,10 @@ pub mod error;
 pub mod field;
 pub mod gravity;
 pub mod solid;
+pub mod nearby;
+pub mod springs;
+
+pub use error::{ActionError, Result};
 
 pub use error::{ActionError, Result};
 
@@ -18,4 +22,5 @@ pub const BEHAVIORS: &[BehaviorKind] = &[
     BehaviorKind::force::<drag::AirDrag>(&drag::DECLARATION),
     BehaviorKind::object::<collider::SceneCollider>(&collider::DECLARATION),
     BehaviorKind::operator::<collision::Collision>(&collision::DECLARATION),
+    BehaviorKind::constraint::<springs::Springs, 1, 2>(&springs::DECLARATION),
 ];
