@@ -2,6 +2,7 @@
 
 pub mod collider;
 pub mod collision;
+pub mod attachment;
 pub mod drag;
 pub mod error;
 pub mod field;
@@ -23,4 +24,5 @@ pub const BEHAVIORS: &[BehaviorKind] = &[
     BehaviorKind::object::<collider::SceneCollider>(&collider::DECLARATION),
     BehaviorKind::operator::<collision::Collision>(&collision::DECLARATION),
     BehaviorKind::constraint::<springs::Springs, 1, 2>(&springs::DECLARATION),
+    BehaviorKind::constraint::<attachment::Attachment, 12, 2>(&attachment::DECLARATION),
 ];
