@@ -9,3 +9,5 @@ use undine_sim::BehaviorKind;
 
 /// Every Behavior of this crate.
 pub const BEHAVIORS: &[BehaviorKind] = &[];
+pub const BEHAVIORS: &[BehaviorKind] =
+    &[BehaviorKind::object::<rigid::RigidBody>(&rigid::body::DECLARATION)];

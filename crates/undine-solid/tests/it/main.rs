@@ -1,3 +1,6 @@
 //! What solids do, held against nature.
 
+mod flight;
+mod held;
+mod scene;
 mod spin;

@@ -30,7 +30,7 @@ fn quarter_period(complement: f64) -> f64 {
 }
 
 /// The period [s] of the momentum's path in the body (Landau and Lifshitz, *Mechanics*, §37): 4 K(k) over a rate.
-fn period(moments: DVec3, own: DVec3) -> f64 {
+pub fn period(moments: DVec3, own: DVec3) -> f64 {
     let energy = 0.5 * (own * own / moments).element_sum();
     let square = own.length_squared();
     let [mut a, b, mut c] = moments.to_array();

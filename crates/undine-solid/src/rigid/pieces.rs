@@ -1,0 +1,165 @@
+//! From inputs to rigid bodies: the connected pieces of a surface, a shape, or a shape at every point of a cloud.
+
+use super::boundary::{boundary_of_mesh, boundary_of_solid, boundary_of_vertices};
+use super::inertia::Inertia;
+use crate::error::{Result, SolidError};
+use undine_core::glam::{DQuat, DVec3};
+use undine_core::mesh::Surface;
+use undine_geometry::sampling::Sampling;
+use undine_geometry::{MassProperties, Pose, Shape, Solid, Triangles, meshing};
+
+/// A moment of inertia smaller than this share of the body's largest one is made that large: a needle's own moment, by which
+/// the coupled system would have to divide.
+const LEAST_MOMENT: f64 = 1e-9;
+
+/// A piece of solid in the coordinates of its input.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Piece {
+    /// Volume, centre and inertia for unit density.
+    pub solid: MassProperties,
+    /// Boundary particles from the centre, along the axes of the input [m].
+    pub boundary: Vec<DVec3>,
+}
+
+/// A body where it begins.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Start {
+    /// Mass [kg].
+    pub mass: f64,
+    /// Principal moments of inertia [kg m²].
+    pub moments: DVec3,
+    /// The turn from the input's axes to the principal ones.
+    pub principal: DQuat,
+    /// The centre of mass in the world [m].
+    pub centre: DVec3,
+    /// From principal axes to the world.
+    pub orientation: DQuat,
+    /// Radius of a ball of the same volume [m].
+    pub radius: f64,
+}
+
+impl Piece {
+    /// The pieces of a surface: those that no edge connects one by one, or all of them as one body. With a spacing [m], boundary
+    /// particles are samples so far apart; without one they are the vertices.
+    pub fn of_surface(surface: &Surface, split: bool, spacing: Option<f64>) -> Result<Vec<Self>> {
+        let whole = Triangles::of_surface(surface)?;
+        let meshes = if split { split_up(surface, &whole)? } else { vec![whole] };
+        let mesh = |mesh: Triangles| -> Result<Self> {
+            let solid = meshing::mass_properties(&mesh)?;
+            let boundary = match spacing {
+                Some(spacing) => {
+                    boundary_of_mesh(&mesh, solid.centre, spacing, Sampling::default())?
+                }
+                None => boundary_of_vertices(&mesh, solid.centre),
+            };
+            Ok(Self { solid, boundary })
+        };
+        meshes.into_iter().filter(|mesh| !mesh.is_empty()).map(mesh).collect()
+    }
+
+    /// A shape by formulas. Without a spacing [m], boundary particles are a tenth of its largest extent apart.
+    pub fn of_shape(shape: &Shape, spacing: Option<f64>) -> Result<Self> {
+        let bounds = shape.bounds().filter(|bounds| bounds.size().is_finite());
+        let (Some(bounds), Some(solid)) = (bounds, shape.mass_properties()) else {
+            return Err(SolidError::NoVolume { volume: f64::INFINITY });
+        };
+        let spacing = spacing.unwrap_or(0.1 * bounds.size().max_element());
+        let boundary = boundary_of_solid(shape, solid.centre, spacing, Sampling::default())?;
+        Ok(Self { solid, boundary })
+    }
+
+    /// The body that it makes at a density [kg/m³], its input turned and moved like this.
+    pub fn start(&self, density: f64, pose: &Pose) -> Result<Start> {
+        let inertia = Inertia::of_solid(&self.solid, density)?;
+        let moments = inertia.moments();
+        Ok(Start {
+            mass: inertia.mass(),
+            moments: moments.max(DVec3::splat(LEAST_MOMENT * moments.max_element())),
+            principal: inertia.axes(),
+            centre: pose.to_world(inertia.centre()),
+            orientation: (pose.rotation * inertia.axes()).normalize(),
+            radius: (0.75 / std::f64::consts::PI * self.solid.volume).cbrt(),
+        })
+    }
+}
+
+/// The connected pieces of a surface, in the order of their lowest vertices, which keep their order in each.
+fn split_up(surface: &Surface, whole: &Triangles) -> Result<Vec<Triangles>> {
+    let components = surface.components();
+    let piece = components.of_vertex();
+    let mut positions = vec![Vec::new(); components.count()];
+    let mut triangles = vec![Vec::new(); components.count()];
+    let mut place = Vec::with_capacity(piece.len());
+    for (&piece, &at) in piece.iter().zip(whole.positions()) {
+        place.push(positions[piece as usize].len() as u32);
+        positions[piece as usize].push(at);
+    }
+    for corners in whole.indices() {
+        let piece = piece[corners[0] as usize] as usize;
+        triangles[piece].push(corners.map(|corner| place[corner as usize]));
+    }
+    let pieces = positions.into_iter().zip(triangles);
+    Ok(pieces.map(|(at, of)| Triangles::new(at, of)).collect::<Result<_, _>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use undine_geometry::gallery;
+
+    fn two_boxes() -> Surface {
+        let one = gallery::cuboid(DVec3::new(0.5, 1.0, 1.5));
+        let (mut positions, mut triangles) = one.clone().into_parts();
+        let first = positions.len() as u32;
+        positions.extend(one.positions().iter().map(|at| 2.0 * *at + DVec3::X * 5.0));
+        triangles.extend(one.indices().iter().map(|corners| corners.map(|c| c + first)));
+        Triangles::new(positions, triangles).unwrap().into_surface("boxes").unwrap()
+    }
+
+    #[test]
+    fn every_connected_piece_is_a_body() {
+        let pieces = Piece::of_surface(&two_boxes(), true, None).unwrap();
+        let volumes: Vec<f64> = pieces.iter().map(|piece| piece.solid.volume).collect();
+        assert!((volumes[0] - 6.0).abs() < 1e-12 && (volumes[1] - 48.0).abs() < 1e-11);
+        assert!(pieces[1].solid.centre.abs_diff_eq(DVec3::X * 5.0, 1e-12));
+        assert!(pieces.iter().all(|piece| piece.boundary.len() == 8));
+        let whole = Piece::of_surface(&two_boxes(), false, None).unwrap();
+        assert_eq!(whole.len(), 1);
+        assert!((whole[0].solid.volume - 54.0).abs() < 1e-11);
+    }
+
+    #[test]
+    fn bodies_begin_where_their_input_is() {
+        let piece = Piece::of_shape(&Shape::sphere(0.5).unwrap(), None).unwrap();
+        let pose = Pose { rotation: DQuat::from_rotation_x(1.0), translation: DVec3::Y };
+        let start = piece.start(1000.0, &pose).unwrap();
+        assert!(start.centre.abs_diff_eq(DVec3::Y, 1e-12));
+        assert!((start.radius - 0.5).abs() < 1e-12);
+        let wanted = 0.4 * start.mass * 0.25;
+        assert!(start.moments.abs_diff_eq(DVec3::splat(wanted), 1e-9 * wanted));
+        assert!(Piece::of_shape(&Shape::half_space(DVec3::Y, 0.0).unwrap(), None).is_err());
+    }
+
+    #[test]
+    fn needles_keep_a_moment_about_themselves() {
+        let piece = Piece::of_shape(&Shape::cylinder(1e-6, 1.0).unwrap(), Some(0.1));
+        if let Ok(piece) = piece {
+            let start = piece.start(1000.0, &Pose::IDENTITY).unwrap();
+            assert!(start.moments.min_element() >= LEAST_MOMENT * start.moments.max_element());
+        }
+    }
+
+    #[test]
+    fn open_and_inverted_surfaces_are_refused() {
+        let cube = gallery::cuboid(DVec3::ONE);
+        let (positions, mut triangles) = cube.into_parts();
+        let inverted = triangles.iter().map(|[a, b, c]| [*a, *c, *b]).collect();
+        let inverted = Triangles::new(positions.clone(), inverted).unwrap();
+        let inverted = Piece::of_surface(&inverted.into_surface("in").unwrap(), true, None);
+        let bad = inverted.unwrap()[0].start(1000.0, &Pose::IDENTITY).unwrap_err();
+        assert!(bad.to_string().contains("inside out"), "{bad}");
+        triangles.pop();
+        let open = Triangles::new(positions, triangles).unwrap().into_surface("open").unwrap();
+        assert!(Piece::of_surface(&open, true, None).is_err());
+    }
+}
