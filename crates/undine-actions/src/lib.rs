@@ -1,17 +1,15 @@
 //! What spans phenomena, written on what Objects offer, never on a kind of Object.
 
+pub mod attachment;
 pub mod collider;
 pub mod collision;
-pub mod attachment;
 pub mod drag;
 pub mod error;
 pub mod field;
 pub mod gravity;
-pub mod solid;
 pub mod nearby;
+pub mod solid;
 pub mod springs;
-
-pub use error::{ActionError, Result};
 
 pub use error::{ActionError, Result};
 

@@ -356,7 +356,9 @@ impl Simulation {
         let place = || Place { now: *now, stage, owner: "newton".to_owned(), task };
         let began = Instant::now();
         let _span = tracing::info_span!("task", name = task).entered();
-        self.solver.solve(&mut self.world, &mut couplings, now).map_err(|why| why.at(place))?;
+        self.solver
+            .solve(&mut self.world, &mut couplings, &self.timeline.newton, now)
+            .map_err(|why| why.at(place))?;
         observer.task(&place(), began.elapsed());
         Ok(())
     }

@@ -4,6 +4,7 @@
 use crate::constraint::Placed;
 use crate::coupling::{self, Coupling};
 use crate::error::{Result, SimError};
+use crate::newton::iterate::{self, Linearised, Merit, Problem};
 use crate::newton::rotation;
 use crate::newton::system::Iterate;
 use crate::newton::unknowns::Kind;
@@ -13,6 +14,7 @@ use crate::newton::{
 use crate::offers::{Bodies, Dofs, ObjectId, Spatial};
 use crate::report::SolveRecord;
 use crate::task::Moment;
+use crate::timeline::NewtonSettings;
 use crate::world::World;
 use undine_core::glam::{DMat3, DQuat, DVec3, Vec3};
 
@@ -20,6 +22,8 @@ use undine_core::glam::{DMat3, DQuat, DVec3, Vec3};
 #[derive(Default)]
 pub(crate) struct Solver {
     system: Option<System>,
+    /// The penalty on hard rows, in this substep.
+    penalty: f64,
 }
 
 /// The unknowns of an Object at the current iterate.
@@ -30,10 +34,12 @@ struct Part {
     span: usize,
     mass: Vec<f64>,
     displacement: Vec<DVec3>,
+    velocity: Vec<DVec3>,
     /// Of bodies: inertia tensors at the target, turns from it, and poses.
     tensor: Vec<DMat3>,
     turn: Vec<DVec3>,
     poses: Vec<Pose>,
+    turns: Vec<DQuat>,
     /// The particles that Forces act on, and those that Constraints do.
     material: (Shape, Vec<Placed>),
     boundary: (Shape, Vec<Placed>),
@@ -47,48 +53,36 @@ impl Solver {
         self.system = None;
     }
 
-    /// One Newton iteration.
+    /// One Newton iteration of at most `iterations`. With more than one, the step is searched along its line.
     pub fn solve(
         &mut self,
         world: &mut World,
         couplings: &mut [&mut dyn Coupling],
+        newton: &NewtonSettings,
         now: &Moment,
     ) -> Result<()> {
-        let objects: Vec<ObjectId> =
-            (0..world.objects.len()).map(ObjectId).filter(|id| world.object(*id).coupled).collect();
-        if objects.is_empty() {
+        if !world.objects.iter().any(|object| object.coupled) {
             return Ok(());
         }
-        let mut unknowns = Unknowns::new();
-        let parts = objects
-            .iter()
-            .map(|object| Part::gather(world, *object, now.step, &mut unknowns))
-            .collect::<Result<Vec<_>>>()?;
+        let (parts, unknowns) = gather(world, now.step)?;
         let kept = self.system.take().filter(|system| *system.unknowns() == unknowns);
-        let mut system = kept.map_or_else(|| System::new(unknowns.clone()), Ok)?;
-
-        let mut du = Vec::new();
-        let solved = {
-            let hung = |object: ObjectId| -> Hung<'_> {
-                let part = parts.iter().find(|part| part.object == object);
-                part.map_or(Hung::fixed(&[]), |part| part.boundary(&unknowns))
-            };
-            let terms: Vec<Box<dyn Term + '_>> =
-                couplings.iter().flat_map(|coupling| coupling.terms(&hung)).collect();
-            let terms: Vec<&dyn Term> = terms.iter().map(|term| &**term).collect();
-            let with_unknowns = || parts.iter().filter(|part| part.dofs.is_some());
-            let inertia: Vec<Inertia<'_>> = with_unknowns().map(Part::inertia).collect();
-            let forces: Vec<ForceTerm<'_>> =
-                with_unknowns().map(|part| part.forces(&unknowns)).collect::<Result<_>>()?;
-            system.connect(&terms, &forces)?;
-            let at = Iterate { dt: now.step, inertia: &inertia, terms: &terms, forces: &forces };
-            system.solve(&at, &SystemSettings::default(), &mut du)?
-        };
-        let mut multipliers = solved.multipliers.into_iter();
-        for coupling in couplings.iter_mut() {
-            coupling.take_multipliers(&mut multipliers);
+        let system = kept.map_or_else(|| System::new(unknowns.clone()), Ok)?;
+        if now.iteration == 0 {
+            self.penalty = 0.0;
         }
-        if let Some(report) = &solved.linearised.report {
+        let mut coupled =
+            Coupled { world, couplings, system, unknowns, saved: parts, step: now.step };
+        let settings = iterate::NewtonSettings {
+            iterations: newton.iterations as usize,
+            tolerance: newton.tolerance,
+            line_search: true,
+        };
+        let number = now.iteration as usize;
+        let iteration =
+            iterate::advance(&mut coupled, &settings, number, &mut self.penalty, now.step)?;
+        let Coupled { world, system, unknowns, .. } = coupled;
+        self.system = Some(system);
+        if let Some(report) = &iteration.report {
             world.solves.push(SolveRecord {
                 system: "coupled solids",
                 unknowns: unknowns.rows(),
@@ -96,16 +90,97 @@ impl Solver {
                 residual: report.residual,
                 converged: report.converged(),
             });
-            if !report.converged() {
-                let system = "the coupled system of solids".to_owned();
-                return Err(SimError::NotConverged { system, report: report.to_string() });
+        }
+        // A step of which nothing improves the state is as good as it gets.
+        let change = if iteration.alpha == 0.0 { 0.0 } else { iteration.speed };
+        world.largest_change = world.largest_change.max(change);
+        Ok(())
+    }
+}
+
+/// All coupled Objects at the current iterate, and their unknowns.
+fn gather(world: &World, step: f64) -> Result<(Vec<Part>, Unknowns)> {
+    let mut unknowns = Unknowns::new();
+    let coupled = (0..world.objects.len()).map(ObjectId).filter(|id| world.object(*id).coupled);
+    let parts = coupled
+        .map(|object| Part::gather(world, object, step, &mut unknowns))
+        .collect::<Result<Vec<_>>>()?;
+    Ok((parts, unknowns))
+}
+
+/// The coupled system as Newton's method sees it. Forces are those of the iteration's start.
+struct Coupled<'a, 'c> {
+    world: &'a mut World,
+    couplings: &'a mut [&'c mut dyn Coupling],
+    system: System,
+    unknowns: Unknowns,
+    /// The Objects where the iteration began.
+    saved: Vec<Part>,
+    step: f64,
+}
+
+impl Coupled<'_, '_> {
+    /// Hands all terms of the system to `work`, with the Objects where `parts` says.
+    fn at<R>(
+        system: &mut System,
+        couplings: &[&mut dyn Coupling],
+        parts: &[Part],
+        unknowns: &Unknowns,
+        step: f64,
+        work: impl FnOnce(&mut System, &Iterate<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let hung = |object: ObjectId| -> Hung<'_> {
+            let part = parts.iter().find(|part| part.object == object);
+            part.map_or(Hung::fixed(&[]), |part| part.boundary(unknowns))
+        };
+        let terms: Vec<Box<dyn Term + '_>> =
+            couplings.iter().flat_map(|coupling| coupling.terms(&hung)).collect();
+        let terms: Vec<&dyn Term> = terms.iter().map(|term| &**term).collect();
+        let with_unknowns = || parts.iter().filter(|part| part.dofs.is_some());
+        let inertia: Vec<Inertia<'_>> = with_unknowns().map(Part::inertia).collect();
+        let forces: Vec<ForceTerm<'_>> =
+            with_unknowns().map(|part| part.forces(unknowns)).collect::<Result<_>>()?;
+        work(system, &Iterate { dt: step, inertia: &inertia, terms: &terms, forces: &forces })
+    }
+}
+
+impl Problem for Coupled<'_, '_> {
+    type Error = SimError;
+
+    fn linearise(&mut self, du: &mut Vec<f64>) -> Result<Linearised> {
+        let Self { system, couplings, saved, unknowns, step, .. } = self;
+        let solved = Self::at(system, couplings, saved, unknowns, *step, |system, at| {
+            system.connect(at.terms, at.forces)?;
+            Ok(system.solve(at, &SystemSettings::default(), du)?)
+        })?;
+        let mut multipliers = solved.multipliers.into_iter();
+        for coupling in self.couplings.iter_mut() {
+            coupling.take_multipliers(&mut multipliers);
+        }
+        Ok(solved.linearised)
+    }
+
+    fn merit(&mut self) -> Result<Option<Merit>> {
+        let (parts, _) = gather(self.world, self.step)?;
+        let Self { system, couplings, saved, unknowns, step, .. } = self;
+        Self::at(system, couplings, &parts, unknowns, *step, |system, at| {
+            let started = saved.iter().filter(|part| part.dofs.is_some());
+            let mut merit = system.merit(at)?;
+            for (force, start) in at.forces.iter().zip(started) {
+                merit = merit.plus(force.potential(&start.material.1)?);
             }
+            Ok(Some(merit))
+        })
+    }
+
+    /// What was gathered when the iteration began is the state to come back to.
+    fn save(&mut self) {}
+
+    fn step(&mut self, du: &[f64], alpha: f64) -> Result<()> {
+        let scaled: Vec<f64> = du.iter().map(|du| alpha * du).collect();
+        for part in self.saved.iter().filter(|part| part.dofs.is_some()) {
+            part.take_step(self.world, &self.unknowns, &scaled, self.step)?;
         }
-        world.largest_change = world.largest_change.max(solved.linearised.moved / now.step);
-        for part in parts.iter().filter(|part| part.dofs.is_some()) {
-            part.take_step(world, &unknowns, &du, now.step)?;
-        }
-        self.system = Some(system);
         Ok(())
     }
 }
@@ -119,9 +194,11 @@ impl Part {
             span: 0,
             mass: Vec::new(),
             displacement: Vec::new(),
+            velocity: Vec::new(),
             tensor: Vec::new(),
             turn: Vec::new(),
             poses: Vec::new(),
+            turns: Vec::new(),
             material: (Shape::Fixed, Vec::new()),
             boundary: (Shape::Fixed, Vec::new()),
             force: Vec::new(),
@@ -152,6 +229,7 @@ impl Part {
         // x − x̃ = Δt (v − vⁿ).
         let gained = velocity.iter().zip(&before);
         self.displacement = gained.map(|(after, before)| step * (*after - *before)).collect();
+        self.velocity = velocity;
         self.mass = coupling::flat(particles, &particles.column(on.mass)?, |m| f64::from(*m))?;
         self.force = coupling::flat(particles, &particles.column(on.force)?, vector)?;
         self.stiffness =
@@ -173,7 +251,9 @@ impl Part {
             let rotation = DMat3::from_quat(turn[body]);
             self.turn.push(rotation::turn_between(free[body], turn[body]));
             self.poses.push(Pose { centre: position[body], rotation });
+            self.turns.push(turn[body]);
         }
+        self.velocity = points.column(on.centres.velocity)?.to_vec();
         self.mass = points.column(on.centres.mass)?.to_vec();
         self.force = points.column(on.centres.force)?.to_vec();
         self.stiffness = points.column(on.centres.stiffness)?.to_vec();
@@ -215,7 +295,7 @@ impl Part {
         })
     }
 
-    /// Gives the Object its new velocities; bodies also their new places within the iteration.
+    /// Gives the Object the velocities after a step from here; bodies also their places within the iteration.
     fn take_step(
         &self,
         world: &mut World,
@@ -229,12 +309,12 @@ impl Part {
             Some(Dofs::Particles(on)) => {
                 let particles = &world.particles[on.particles];
                 let mut velocity = particles.column_mut(on.velocity)?;
-                let mut row = span.row;
+                let mut before = self.velocity.iter().enumerate();
                 for slot in 0..particles.topology().local() {
-                    for velocity in velocity.chunk_mut(slot as u32) {
-                        let after = velocity.as_dvec3() + moves(row) / step;
-                        *velocity = after.as_vec3();
-                        row += 3;
+                    for (velocity, (n, before)) in
+                        velocity.chunk_mut(slot as u32).iter_mut().zip(&mut before)
+                    {
+                        *velocity = (*before + moves(span.row + 3 * n) / step).as_vec3();
                     }
                 }
             }
@@ -245,10 +325,10 @@ impl Part {
                 let mut orientation = points.column_mut(on.orientation)?;
                 for body in 0..span.count {
                     let row = span.row + 6 * body;
-                    position[body] += moves(row);
-                    velocity[body] += moves(row) / step;
+                    position[body] = self.poses[body].centre + moves(row);
+                    velocity[body] = self.velocity[body] + moves(row) / step;
                     let turn = DQuat::from_scaled_axis(moves(row + 3));
-                    orientation[body] = (turn * orientation[body]).normalize();
+                    orientation[body] = (turn * self.turns[body]).normalize();
                 }
             }
             None => {}

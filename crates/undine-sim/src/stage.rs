@@ -34,9 +34,7 @@ pub enum Stage {
     AddForces,
     /// What resists motion is summed up, knowing what drives it.
     AddDrag,
-    /// Constraints fill their rows: values, gradients, scales.
-    EvaluateConstraints,
-    /// All that is strongly coupled is assembled and solved as one system.
+    /// Constraints fill their rows, and all that is strongly coupled is assembled and solved as one system.
     SolveSolids,
     /// Objects that nothing couples take their forces, each element by itself.
     SolveAlone,
@@ -84,7 +82,6 @@ impl Stage {
         (Self::ClearForces, Pace::Newton, false, "sums are set to zero"),
         (Self::AddForces, Pace::Newton, false, "forces and their derivatives are summed up"),
         (Self::AddDrag, Pace::Newton, false, "what resists is summed up, knowing what drives"),
-        (Self::EvaluateConstraints, Pace::Newton, false, "Constraints fill their rows"),
         (Self::SolveSolids, Pace::Newton, false, "the coupled system is assembled and solved"),
         (Self::SolveAlone, Pace::Newton, false, "uncoupled elements take their forces"),
         (Self::Remember, Pace::Substep, false, "Constraints keep friction and multipliers"),

@@ -8,6 +8,5 @@ pub use error::{Result, SolidError};
 use undine_sim::BehaviorKind;
 
 /// Every Behavior of this crate.
-pub const BEHAVIORS: &[BehaviorKind] = &[];
 pub const BEHAVIORS: &[BehaviorKind] =
     &[BehaviorKind::object::<rigid::RigidBody>(&rigid::body::DECLARATION)];

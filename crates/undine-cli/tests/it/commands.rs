@@ -26,7 +26,11 @@ fn a_bad_scene_ends_with_2_and_points_at_the_line() {
     for command in ["run", "check", "explain"] {
         let refused = ended(&[command, &stage.scene()]);
         assert_eq!(refused.code, 2, "{}", refused.error);
-        assert!(refused.error.contains("gravitiy") && refused.error.contains("`gravity`"), "{}", refused.error);
+        assert!(
+            refused.error.contains("gravitiy") && refused.error.contains("`gravity`"),
+            "{}",
+            refused.error
+        );
         assert!(refused.error.contains("scene.kdl:8"), "{}", refused.error);
     }
     assert!(!stage.cache().exists());
@@ -37,7 +41,11 @@ fn what_only_the_pipeline_finds_points_at_the_line_too() {
     let stage = Stage::new(&SCENE.replace("    scatter spacing=\"5 cm\"\n", ""));
     let refused = ended(&["run", &stage.scene()]);
     assert_eq!(refused.code, 2, "{}", refused.error);
-    assert!(refused.error.contains("scatter") && refused.error.contains("scene.kdl:6"), "{}", refused.error);
+    assert!(
+        refused.error.contains("scatter") && refused.error.contains("scene.kdl:6"),
+        "{}",
+        refused.error
+    );
 }
 
 #[test]
@@ -133,7 +141,8 @@ fn too_little_memory_ends_with_4_before_it_is_taken() {
 #[test]
 fn a_run_that_goes_astray_ends_with_3_and_keeps_what_is_whole() {
     // Balls that weigh nearly nothing, in a field that grows without bound.
-    let scene = SCENE.replace("gravity", "gravity acceleration=\"0 1e6 0 m/s2\"").replace("drag\n", "");
+    let scene =
+        SCENE.replace("gravity", "gravity acceleration=\"0 1e6 0 m/s2\"").replace("drag\n", "");
     let stage = Stage::new(&scene.replace("frames=24", "frames=100000"));
     let ended = ended(&["run", &stage.scene()]);
     assert_eq!(ended.code, 3, "{}", ended.error);

@@ -17,7 +17,8 @@ impl<'a> Tiny<'a> {
     fn mount(at: &'a Path, size: &str) -> Option<Self> {
         std::fs::create_dir_all(at).unwrap();
         let options = format!("size={size}");
-        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "none"]).arg(at).status();
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &options, "none"]).arg(at).status();
         mounted.is_ok_and(|status| status.success()).then_some(Self(at))
     }
 }
@@ -67,7 +68,9 @@ fn a_folder_that_cannot_be_made_is_said_before_the_work_begins() {
 
 #[test]
 fn an_input_that_vanished_is_named_with_its_line() {
-    let stage = Stage::new("setup \"a\" frames=2\ninput \"cloud\" file=\"gone.ply\"\nparticles input=\"cloud\"\n");
+    let stage = Stage::new(
+        "setup \"a\" frames=2\ninput \"cloud\" file=\"gone.ply\"\nparticles input=\"cloud\"\n",
+    );
     let refused = ended(&["run", &stage.scene()]);
     assert!([2, 5].contains(&refused.code), "{}", refused.error);
     assert!(refused.error.contains("gone.ply"), "{}", refused.error);

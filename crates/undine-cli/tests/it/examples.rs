@@ -36,7 +36,11 @@ fn every_example_has_the_schedule_that_is_kept_beside_it() {
             std::fs::write(&kept, &found).expect("a schedule");
         }
         let wanted = std::fs::read_to_string(&kept).unwrap_or_default();
-        assert!(found == wanted, "{}: run the tests with UNDINE_UPDATE=1 and look at what changed\n{found}", kept.display());
+        assert!(
+            found == wanted,
+            "{}: run the tests with UNDINE_UPDATE=1 and look at what changed\n{found}",
+            kept.display()
+        );
     }
 }
 
@@ -51,7 +55,9 @@ fn every_example_runs_for_a_few_frames() {
         succeeds(&["run", &scene, "--quiet", "--set", &set, "--frames", "4"]);
         let frames = std::fs::read_dir(cache.path().join("cache")).expect("a cache");
         let count = frames.filter(|entry| {
-            entry.as_ref().is_ok_and(|entry| entry.file_name().to_string_lossy().ends_with(".0004.ply"))
+            entry
+                .as_ref()
+                .is_ok_and(|entry| entry.file_name().to_string_lossy().ends_with(".0004.ply"))
         });
         assert!(count.count() > 0, "{scene} wrote no fourth frame");
     }

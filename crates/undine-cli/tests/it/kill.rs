@@ -33,7 +33,9 @@ fn a_run_killed_at_random_moments_ends_with_the_same_bytes() {
         child.kill().expect("SIGKILL");
         child.wait().expect("an end");
         let left = files(&torn.cache());
-        for (name, bytes) in left.iter().filter(|(name, _)| name.ends_with(".ply") && !name.starts_with('.')) {
+        for (name, bytes) in
+            left.iter().filter(|(name, _)| name.ends_with(".ply") && !name.starts_with('.'))
+        {
             assert_eq!(Some(bytes), wanted.get(name), "{name} after kill {kill}");
         }
     }

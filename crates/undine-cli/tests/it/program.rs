@@ -80,7 +80,11 @@ pub fn files(cache: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Fails with the names of files that differ.
-pub fn assert_same(found: &BTreeMap<String, Vec<u8>>, wanted: &BTreeMap<String, Vec<u8>>, when: &str) {
+pub fn assert_same(
+    found: &BTreeMap<String, Vec<u8>>,
+    wanted: &BTreeMap<String, Vec<u8>>,
+    when: &str,
+) {
     let names = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(found), names(wanted), "{when}");
     let differ: Vec<_> = wanted.iter().filter(|(name, bytes)| found[*name] != **bytes).collect();

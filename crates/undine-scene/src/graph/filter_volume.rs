@@ -16,8 +16,9 @@ use undine_geometry::{Bvh, Inside, Nearest, Solid, Triangles, random};
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
 use undine_sim::input::{Data, Geometry, PointCloud};
 
-const VOXEL: Parameter =
-    Parameter::number("voxel", Dimension::LENGTH, 0.05, "the side of a voxel").positive().resolution();
+const VOXEL: Parameter = Parameter::number("voxel", Dimension::LENGTH, 0.05, "the side of a voxel")
+    .positive()
+    .resolution();
 const BAND: Parameter = Parameter::number(
     "band",
     Dimension::NONE,

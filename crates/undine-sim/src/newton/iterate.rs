@@ -155,51 +155,61 @@ pub fn iterate<P: Problem>(
 ) -> Result<NewtonReport, P::Error> {
     let mut report =
         NewtonReport { outcome: NewtonOutcome::IterationLimit, iterations: Vec::new() };
-    let searches = settings.line_search && settings.iterations > 1;
-    let mut du = Vec::new();
     let mut penalty = 0.0_f64;
-    for iteration in 0..settings.iterations {
-        let step = problem.linearise(&mut du)?;
-        if let Some(linear) = step.report.as_ref().filter(|report| !report.converged()) {
-            let report = linear.to_string();
-            return Err(NewtonError::NotConverged { iteration, report }.into());
+    for number in 0..settings.iterations {
+        let iteration = advance(problem, settings, number, &mut penalty, dt)?;
+        let (alpha, is_last) = (iteration.alpha, iteration.speed < settings.tolerance);
+        report.iterations.push(iteration);
+        if alpha == 0.0 {
+            report.outcome = NewtonOutcome::Stalled;
+            break;
         }
-        problem.save();
-        // A step within the tolerance is the last, and too short for its merit to tell much.
-        let speed = step.moved / dt;
-        let is_last = speed < settings.tolerance;
-        let before = if searches && !is_last { problem.merit()? } else { None };
-        let alpha = match before {
-            None => {
-                problem.step(&du, 1.0)?;
-                Some(1.0)
-            }
-            Some(before) => {
-                penalty = penalty.max(PENALTY * step.multiplier);
-                search(problem, &du, iteration, before, step.slope, penalty)?
-            }
-        };
-        report.iterations.push(NewtonIteration {
-            speed,
-            residual: step.residual,
-            violation: step.violation,
-            energy: before.map(|merit| merit.energy),
-            alpha: alpha.unwrap_or(0.0),
-            report: step.report,
-        });
-        match alpha {
-            None => {
-                report.outcome = NewtonOutcome::Stalled;
-                break;
-            }
-            Some(_) if is_last => {
-                report.outcome = NewtonOutcome::Converged;
-                break;
-            }
-            Some(_) => {}
+        if is_last {
+            report.outcome = NewtonOutcome::Converged;
+            break;
         }
     }
     Ok(report)
+}
+
+/// One iteration: linearises, solves, and takes as much of the step as improves the state; a share of 0 is none of it.
+/// `penalty` is that on hard rows, carried from iteration to iteration of a step, at first 0.
+pub fn advance<P: Problem>(
+    problem: &mut P,
+    settings: &NewtonSettings,
+    iteration: usize,
+    penalty: &mut f64,
+    dt: f64,
+) -> Result<NewtonIteration, P::Error> {
+    let mut du = Vec::new();
+    let step = problem.linearise(&mut du)?;
+    if let Some(linear) = step.report.as_ref().filter(|report| !report.converged()) {
+        let report = linear.to_string();
+        return Err(NewtonError::NotConverged { iteration, report }.into());
+    }
+    problem.save();
+    // A step within the tolerance is the last, and too short for its merit to tell much.
+    let speed = step.moved / dt;
+    let searches = settings.line_search && settings.iterations > 1;
+    let before = if searches && speed >= settings.tolerance { problem.merit()? } else { None };
+    let alpha = match before {
+        None => {
+            problem.step(&du, 1.0)?;
+            Some(1.0)
+        }
+        Some(before) => {
+            *penalty = penalty.max(PENALTY * step.multiplier);
+            search(problem, &du, iteration, before, step.slope, *penalty)?
+        }
+    };
+    Ok(NewtonIteration {
+        speed,
+        residual: step.residual,
+        violation: step.violation,
+        energy: before.map(|merit| merit.energy),
+        alpha: alpha.unwrap_or(0.0),
+        report: step.report,
+    })
 }
 
 /// Takes as much of the step as improves the merit enough; none if no share of it does.
