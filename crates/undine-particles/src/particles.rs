@@ -20,7 +20,7 @@ pub const DECLARATION: Declaration = Declaration {
     name: "particles",
     kind: Kind::Object,
     doc: "Particles that fly, each a ball with a mass",
-    about: "Each point of the input becomes a particle. Forces push it; `springs` and `attachment` tie it to others; \
+    about: "Each point of the input, or vertex of a mesh, becomes a particle, and `springs` follow its edges. Forces push it; `springs` and `attachment` tie it to others; \
             `collision` keeps it out of colliders. Channels of the input travel along.",
     parameters: &[
         Parameter::new("input", Type::Input, "the points to begin with"),
@@ -60,14 +60,12 @@ impl Object for Particles {
         if data.is_empty() {
             return Ok(Vec::new());
         }
-        let Geometry::Points(cloud) = &data.geometry else {
-            let help = "make points of it first, with `scatter`";
-            return Err(ingest.bad(
-                "input",
-                "particles begin as points, and this is something else",
-                help,
-            ));
-        };
+        if matches!(data.geometry, Geometry::Shape(_) | Geometry::LevelSet(_)) {
+            let what = format!("particles begin as points, and this is {}", data.noun());
+            return Err(ingest.bad("input", what, "make points of it first, with `scatter`"));
+        }
+        let placed = data.at(ingest.time)?;
+        let cloud = &*placed.cloud()?;
         let values = ingest.values().of_object(&data.attributes);
         let initial = Initial {
             velocity: values.each_vector("velocity", cloud)?,

@@ -28,6 +28,12 @@ pub enum QuantityError {
         /// The number found.
         number: String,
     },
+    /// A unit between the numbers.
+    #[error("`{text}` has a unit between its numbers; one unit stands behind them all, as in `20 10 30 cm`")]
+    UnitBetween {
+        /// The text found.
+        text: String,
+    },
     /// The unit is none.
     #[error(transparent)]
     Unit(#[from] UnitError),
@@ -94,6 +100,11 @@ impl Quantity {
         }
         if rest.is_empty() {
             return Ok(Self { values: numbers, dimension: None });
+        }
+        // `20 cm 30 cm`: a blank and then a number, where only the unit should be.
+        let between = rest.split_whitespace().skip(1).any(|word| leading_number(word).is_some());
+        if between && Unit::parse(rest).is_err() {
+            return Err(QuantityError::UnitBetween { text: text.trim().to_owned() });
         }
         // `2 1/s` is two per second: a lone 1 before the slash was taken for a number.
         let per = rest.starts_with('/') && numbers.len() > 1 && numbers.last() == Some(&1.0);
@@ -197,6 +208,15 @@ mod tests {
             refused.unwrap_err().to_string(),
             "2 numbers are given, but 3 numbers are wanted"
         );
+    }
+
+    #[test]
+    fn a_unit_between_numbers_is_told_apart() {
+        for text in ["20 cm 30 cm 2 m", "1 m 2 m"] {
+            let refused = Quantity::parse(text).unwrap_err().to_string();
+            assert!(refused.contains("one unit stands behind them all"), "{refused}");
+        }
+        assert!(Quantity::parse("3 m 5 s").is_err());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use undine_core::channel::{ChannelSet, Flat};
 use undine_core::glam::{DVec3, Vec3};
-use undine_core::mesh::{Body, Bounds, Connectivity, Curves, ElementClass, Mesh, Surface};
+use undine_core::mesh::{Body, Bounds, Connectivity, Curves, ElementClass, Mesh, Strands, Surface};
 use undine_core::{ChannelSpec, Element, ElementType};
 use undine_geometry::levelset::LevelSet;
 use undine_geometry::mesh_solid::{Inside, MeshSolid};
@@ -134,14 +134,18 @@ impl Data {
         }
     }
 
-    /// The points, or the vertices of the mesh, with their channels as numbers and vectors of double precision. A level set and
-    /// a solid by formulas have none.
+    /// The points, or the vertices and edges of the mesh, with their channels as numbers and vectors of double precision. A level
+    /// set and a solid by formulas have none.
     pub fn cloud(&self) -> Result<Cow<'_, PointCloud>> {
         Ok(match &self.geometry {
             Geometry::Points(cloud) => Cow::Borrowed(cloud),
-            Geometry::Curves(mesh) => Cow::Owned(vertices(mesh)?),
-            Geometry::Surface(mesh) => Cow::Owned(vertices(mesh)?),
-            Geometry::Body(mesh) => Cow::Owned(vertices(mesh)?),
+            Geometry::Curves(mesh) => Cow::Owned(vertices(mesh, along(mesh.connectivity()))?),
+            Geometry::Surface(mesh) => {
+                Cow::Owned(vertices(mesh, mesh.connectivity().edges().ends().to_vec())?)
+            }
+            Geometry::Body(mesh) => {
+                Cow::Owned(vertices(mesh, mesh.connectivity().edges().ends().to_vec())?)
+            }
             Geometry::Empty | Geometry::LevelSet(_) | Geometry::Shape(_) => {
                 Cow::Owned(PointCloud::default())
             }
@@ -314,10 +318,25 @@ impl Solid for PosedLevelSet {
     }
 }
 
-/// The vertices of a mesh with their channels.
-fn vertices<C: Connectivity>(mesh: &Mesh<C>) -> Result<PointCloud> {
+/// The edges of curves, one after the other.
+fn along(strands: &Strands) -> Vec<[u32; 2]> {
+    let mut edges = Vec::new();
+    for curve in 0..strands.len() {
+        let vertices = strands.vertices(curve);
+        let (first, last) = (vertices.start as u32, vertices.end as u32);
+        edges.extend((first + 1..last).map(|vertex| [vertex - 1, vertex]));
+        if strands.is_closed(curve) {
+            edges.push([last - 1, first]);
+        }
+    }
+    edges
+}
+
+/// The vertices of a mesh with their channels, and these edges between them.
+fn vertices<C: Connectivity>(mesh: &Mesh<C>, edges: Vec<[u32; 2]>) -> Result<PointCloud> {
     let channels = mesh.channels(ElementClass::Vertex)?;
-    let mut cloud = PointCloud { positions: mesh.positions()?.to_vec(), ..Default::default() };
+    let mut cloud =
+        PointCloud { positions: mesh.positions()?.to_vec(), edges, ..Default::default() };
     for info in channels.infos().filter(|info| info.name != Mesh::<C>::POSITION) {
         let name = info.name.to_string();
         let numbers = match info.element {
