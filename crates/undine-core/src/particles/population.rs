@@ -12,6 +12,7 @@ use crate::channel::{Combine, Handle};
 use crate::domain::{GridDomain, Slot, SlotMap};
 use crate::element::Element;
 use crate::error::{CoreError, Result};
+use glam::DVec3;
 use std::sync::OnceLock;
 
 impl ParticleSystem {
@@ -184,6 +185,63 @@ impl ParticleSystem {
         Ok(batch)
     }
 
+    /// Copies of particles of this system, by slot and place, as new ones of another system. Channels of the same name and type
+    /// go along, bit for bit; the others begin at their defaults, and so do those that belong in no checkpoint.
+    /// [`Batch::parents`] are the ids that they have here.
+    ///
+    /// Delete them here once the batch is appended there, and they have moved.
+    pub fn batch_for(&self, to: &Self, particles: &[(Slot, u32)]) -> Result<Batch> {
+        let mut by_slot = vec![Vec::new(); self.topology.local()];
+        for &(slot, place) in particles {
+            match by_slot.get_mut(slot as usize) {
+                Some(places) => places.push(place),
+                None => {
+                    return Err(CoreError::BadIndex {
+                        what: format!("the slot of a particle to copy from {}", self.label()),
+                        index: u64::from(slot),
+                        count: self.topology.local() as u64,
+                    });
+                }
+            }
+        }
+        self.check_places("particles to copy", &by_slot, |places| places.clone())?;
+        let (offsets, ids) =
+            (self.column(self.position)?, self.channels.read(self.id, "batch for another")?);
+        let at = |&(slot, place): &(Slot, u32)| {
+            let (bucket, offset) =
+                (self.topology.bucket(slot), offsets.chunk(slot)[place as usize]);
+            (bucket, offset)
+        };
+        let frame = self.topology.frame();
+        let world: Vec<DVec3> =
+            particles.iter().map(at).map(|(bucket, offset)| frame.world(bucket, offset)).collect();
+        let mut batch = to.batch(&world)?;
+        // In the same frame, an offset is the same to the last bit.
+        if to.topology.frame() == frame {
+            let buckets = batch.buckets.clone();
+            for ((offset, found), particle) in
+                batch.offsets_mut().iter_mut().zip(buckets).zip(particles)
+            {
+                let (bucket, exact) = at(particle);
+                if bucket == found {
+                    *offset = exact;
+                }
+            }
+        }
+        batch.parents =
+            particles.iter().map(|&(slot, place)| ids.chunk(slot)[place as usize]).collect();
+        self.channels.each_column("batch for another", |info, column| {
+            let travels = info.checkpoint && info.name != Self::POSITION && info.name != Self::ID;
+            let Some(there) = batch.names.iter().position(|name| *name == info.name) else {
+                return;
+            };
+            if travels && batch.columns[there].element_type() == info.element {
+                batch.columns[there] = column.extract(particles);
+            }
+        })?;
+        Ok(batch)
+    }
+
     /// Refuses lists by slot that name slots or places that do not exist.
     fn check_places<L>(
         &self,
@@ -210,5 +268,61 @@ impl ParticleSystem {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::ChannelSpec;
+    use crate::domain::Frame;
+    use glam::Vec3;
+
+    #[test]
+    fn what_goes_to_another_system_keeps_its_values_to_the_last_bit() {
+        let domain = GridDomain::new("sea", Frame::new(DVec3::splat(0.3), 0.1).unwrap());
+        let other = GridDomain::new("air", Frame::new(DVec3::ZERO, 0.7).unwrap());
+        let mut sea = ParticleSystem::new("sea", &domain).unwrap();
+        sea.add_channel(&ChannelSpec::new("v", Vec3::ZERO)).unwrap();
+        sea.add_channel(&ChannelSpec::new("salt", 0.0_f32)).unwrap();
+        let places: Vec<DVec3> = (0..50).map(|n| DVec3::splat(0.37 * f64::from(n))).collect();
+        let mut batch = sea.batch(&places).unwrap();
+        let speeds: Vec<Vec3> = (0..50).map(|n| Vec3::splat(1.0 / (n as f32 + 3.0))).collect();
+        batch.set("v", &speeds).unwrap();
+        sea.append(&domain, batch).unwrap();
+        for domain_of_spray in [&domain, &other] {
+            let mut spray = ParticleSystem::new("spray", domain_of_spray).unwrap();
+            let v = spray.add_channel(&ChannelSpec::new("v", Vec3::ZERO)).unwrap();
+            spray.add_channel(&ChannelSpec::new("salt", 7_u32)).unwrap();
+            let all: Vec<(Slot, u32)> = (0..sea.topology().local() as Slot)
+                .flat_map(|slot| {
+                    let ids = sea.column(sea.id()).unwrap();
+                    (0..ids.chunk(slot).len() as u32)
+                        .map(move |place| (slot, place))
+                        .collect::<Vec<_>>()
+                })
+                .collect();
+            let mut batch = sea.batch_for(&spray, &all).unwrap();
+            assert_eq!(batch.values_mut::<u32>("salt").unwrap(), [7; 50], "of another type");
+            let parents = batch.parents().to_vec();
+            let copied: Vec<Vec3> = batch.values_mut::<Vec3>("v").unwrap().to_vec();
+            for (parent, copy) in parents.iter().zip(&copied) {
+                assert_eq!(*copy, speeds[*parent as usize]);
+            }
+            spray.append(domain_of_spray, batch).unwrap();
+            assert_eq!((spray.len(), sea.len()), (50, 50));
+            let mut found = spray.world_positions().unwrap();
+            found.sort_by(|a, b| a.x.total_cmp(&b.x));
+            for (found, wanted) in found.iter().zip(&places) {
+                assert!(found.distance(*wanted) < 1e-6);
+            }
+            if domain_of_spray.frame() == domain.frame() {
+                assert_eq!(spray.world_positions().unwrap(), sea.world_positions().unwrap());
+            }
+            assert!(spray.column(v).is_ok());
+        }
+        let none = ParticleSystem::new("none", &domain).unwrap();
+        assert!(sea.batch_for(&none, &[(0, 1000)]).is_err());
+        assert!(sea.batch_for(&none, &[(1000, 0)]).is_err());
     }
 }
