@@ -3,13 +3,17 @@
 pub mod attachment;
 pub mod collider;
 pub mod collision;
+pub mod criteria;
 pub mod drag;
+pub mod emit;
 pub mod error;
 pub mod field;
 pub mod gravity;
+pub mod kill;
 pub mod nearby;
 pub mod solid;
 pub mod springs;
+pub mod transition;
 
 pub use error::{ActionError, Result};
 
@@ -19,8 +23,12 @@ use undine_sim::BehaviorKind;
 pub const BEHAVIORS: &[BehaviorKind] = &[
     BehaviorKind::force::<gravity::Gravity>(&gravity::DECLARATION),
     BehaviorKind::force::<drag::AirDrag>(&drag::DECLARATION),
+    BehaviorKind::force::<field::ForceField>(&field::DECLARATION),
     BehaviorKind::object::<collider::SceneCollider>(&collider::DECLARATION),
     BehaviorKind::operator::<collision::Collision>(&collision::DECLARATION),
     BehaviorKind::constraint::<springs::Springs, 1, 2>(&springs::DECLARATION),
     BehaviorKind::constraint::<attachment::Attachment, 12, 2>(&attachment::DECLARATION),
+    BehaviorKind::operator::<transition::Transition>(&transition::DECLARATION),
+    BehaviorKind::operator::<emit::Emit>(&emit::DECLARATION),
+    BehaviorKind::operator::<kill::Kill>(&kill::DECLARATION),
 ];

@@ -5,11 +5,12 @@
 //! exactly. Coupled particles take the velocity that the system gives them, and move by it (backward Euler).
 
 use std::f64::consts::PI;
+use std::sync::Arc;
 use undine_core::glam::{DMat3, DVec3, Mat3, Vec3};
-use undine_core::{Accessor, ChannelSpec, Combine, ParticleSystem};
+use undine_core::{Accessor, ChannelSpec, Combine, Handle, ParticleSystem};
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
 use undine_sim::action::force::implicit_kick;
-use undine_sim::input::{Geometry, PointCloud};
+use undine_sim::input::{Data, Geometry, PointCloud};
 use undine_sim::offers::{Dofs, Embedded, Material, Port, Spatial};
 use undine_sim::{
     Budget, Id, Ingest, Moment, Object, ObjectId, Offers, Result, Stage, StoreId, Tasks, World,
@@ -20,10 +21,13 @@ pub const DECLARATION: Declaration = Declaration {
     name: "particles",
     kind: Kind::Object,
     doc: "Particles that fly, each a ball with a mass",
-    about: "Each point of the input, or vertex of a mesh, becomes a particle, and `springs` follow its edges. Forces push it; `springs` and `attachment` tie it to others; \
-            `collision` keeps it out of colliders. Channels of the input travel along.",
+    about: "Each point of the input, or vertex of a mesh, becomes a particle, and `springs` follow its edges. Forces push it; \
+            `springs` and `attachment` tie it to others; `collision` keeps it out of colliders. Channels of the input travel \
+            along; `age` is the time since a particle was born. Without an input there are none until `emit` or \
+            `transition` brings some.",
     parameters: &[
-        Parameter::new("input", Type::Input, "the points to begin with"),
+        Parameter::new("input", Type::Input, "the points to begin with; without it, none")
+            .optional(),
         Parameter::vector("velocity", Dimension::VELOCITY, [0.0; 3], "velocity to begin with")
             .varies_by("v"),
         Parameter::number("radius", Dimension::LENGTH, 1e-3, "radius of a particle")
@@ -52,14 +56,16 @@ pub const DECLARATION: Declaration = Declaration {
 pub struct Particles {
     id: ObjectId,
     spatial: Spatial,
+    age: Handle<f32>,
 }
 
 impl Object for Particles {
     fn create(ingest: &mut Ingest<'_>) -> Result<Vec<Self>> {
-        let data = ingest.data("input")?;
-        if data.is_empty() {
-            return Ok(Vec::new());
-        }
+        let data = match ingest.optional_data("input")? {
+            Some(data) if data.is_empty() => return Ok(Vec::new()),
+            Some(data) => data,
+            None => Arc::new(Data::points(Vec::new())),
+        };
         if matches!(data.geometry, Geometry::Shape(_) | Geometry::LevelSet(_)) {
             let what = format!("particles begin as points, and this is {}", data.noun());
             return Err(ingest.bad("input", what, "make points of it first, with `scatter`"));
@@ -76,7 +82,7 @@ impl Object for Particles {
         let domain = ingest.world.domain(domain)?;
         let particles = ParticleSystem::new(ingest.path, &ingest.world.domains[domain])?;
         let particles = ingest.world.particles.add(particles);
-        let spatial = add_channels(&mut ingest.world.particles[particles], particles)?;
+        let (spatial, age) = add_channels(&mut ingest.world.particles[particles], particles)?;
         let first = fill(ingest.world, domain, particles, cloud, &initial)?;
         let id = |place: u32| first + u64::from(place);
         let edges = cloud.edges.iter().map(|edge| edge.map(id)).collect();
@@ -89,7 +95,7 @@ impl Object for Particles {
             ..Offers::default()
         };
         let id = ingest.offer(domain, data.attributes.clone(), offers);
-        Ok(vec![Self { id, spatial }])
+        Ok(vec![Self { id, spatial, age }])
     }
 
     fn id(&self) -> ObjectId {
@@ -112,7 +118,7 @@ impl Object for Particles {
             .writes([key("v")]);
         on.task(Stage::Advance, "move", Self::advance)
             .reads([key("v"), key("v-before")])
-            .writes([key("position")]);
+            .writes([key("position"), key("age")]);
         // · Stage::Collide          bounce off colliders                 Operator
         on.task(Stage::Rebucket, "sort into Buckets", Self::rebucketize)
             .writes([store.everything()]);
@@ -163,10 +169,13 @@ struct Initial {
     density: Vec<f64>,
 }
 
-fn add_channels(particles: &mut ParticleSystem, id: Id<ParticleSystem>) -> Result<Spatial> {
+fn add_channels(
+    particles: &mut ParticleSystem,
+    id: Id<ParticleSystem>,
+) -> Result<(Spatial, Handle<f32>)> {
     let vector = |name: &'static str| ChannelSpec::new(name, Vec3::ZERO);
     let number = |name: &'static str| ChannelSpec::new(name, 0.0_f32);
-    Ok(Spatial {
+    let spatial = Spatial {
         particles: id,
         velocity: particles.add_channel(&vector("v").unit("m/s").combine(Combine::Mean))?,
         mass: particles.add_channel(&number("mass").unit("kg").combine(Combine::Sum))?,
@@ -176,7 +185,9 @@ fn add_channels(particles: &mut ParticleSystem, id: Id<ParticleSystem>) -> Resul
         force: particles.add_channel(&vector("force").unit("N").transient())?,
         stiffness: particles
             .add_channel(&ChannelSpec::new("stiffness", Mat3::ZERO).unit("N/m").transient())?,
-    })
+    };
+    let age = particles.add_channel(&number("age").unit("s").combine(Combine::Max))?;
+    Ok((spatial, age))
 }
 
 /// Puts particles at the points of the input, with the channels that it has; the first one's id.
@@ -295,12 +306,13 @@ impl Particles {
         Accessor::new("move", domain).over(particles.topology()).run(
             (
                 (particles.own(self.spatial.velocity), particles.own(self.spatial.velocity_before)),
-                particles.write(particles.position()),
+                (particles.write(particles.position()), particles.write(self.age)),
             ),
-            |_, ((velocity, velocity_before), position)| {
+            |_, ((velocity, velocity_before), (position, age))| {
                 for (n, position) in position.iter_mut().enumerate() {
                     *position += after * velocity[n] + before * velocity_before[n];
                 }
+                age.iter_mut().for_each(|age| *age += now.step as f32);
             },
         )?;
         Ok(())

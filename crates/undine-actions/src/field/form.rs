@@ -81,6 +81,11 @@ pub enum Form {
 const CORE: f64 = 1e-3;
 
 impl Form {
+    /// Of a strength along an axis [any length].
+    pub fn uniform(axis: DVec3, strength: f64) -> Result<Self> {
+        Ok(Self::Uniform(direction(axis)? * strength))
+    }
+
     /// Around an axis [any length].
     pub fn vortex(centre: DVec3, axis: DVec3, strength: f64, falloff: Falloff) -> Result<Self> {
         Ok(Self::Vortex { centre, axis: direction(axis)?, strength, falloff })
