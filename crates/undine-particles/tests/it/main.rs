@@ -8,3 +8,4 @@ mod flight;
 mod groups;
 mod scene;
 mod source;
+mod springs;

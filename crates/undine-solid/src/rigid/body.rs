@@ -151,9 +151,9 @@ impl Object for RigidBody {
         let placed = || boundary.channels(["position", "frame", "v"]);
         if self.led_by.is_some() {
             on.task(Stage::Predict, "follow the input", Self::follow)
-                .reads(bodies.channels(["home", "principal"]))
+                .reads(bodies.channels(["home", "principal", "inertia"]))
                 .writes(pose())
-                .writes(bodies.channels(["v", "orient"]))
+                .writes(bodies.channels(["v", "orient", "angular-momentum"]))
                 .writes(placed());
         } else {
             on.task(Stage::Predict, "fly freely", Self::fly)
@@ -302,7 +302,8 @@ fn add_channels(
         bodies: on,
         body: points.add_channel(&ChannelSpec::new("body", 0_u32))?,
         rest: points.add_channel(&vector("rest").unit("m"))?,
-        frame: points.add_channel(&ChannelSpec::new("frame", DMat3::IDENTITY).transient())?,
+        // Constraints look at it before it is made again.
+        frame: points.add_channel(&ChannelSpec::new("frame", DMat3::IDENTITY))?,
     };
     let extra = Extra { principal, orient, pivot, home, velocity };
     Ok(RigidBody { id: ObjectId(usize::MAX), on, momentum, extra, led_by: None })

@@ -1,6 +1,8 @@
 //! Bodies that nothing holds: parabolas, free spin, instances and pieces.
 
-use crate::scene::{Run, body, frames, number, octahedron, turn, vector, vectors};
+use crate::scene::{
+    Run, attachment, body, frames, moving, number, octahedron, turn, vector, vectors,
+};
 use crate::spin::period;
 use std::sync::Arc;
 use undine_core::glam::{DQuat, DVec3};
@@ -150,4 +152,30 @@ fn what_is_no_solid_is_refused_with_its_parameter() {
         assert!(bad.contains("a.input"), "{bad}");
     }
     assert!(simulate(&setup, Data::default()).is_none(), "nothing makes no Object");
+}
+
+/// What Tasks change is what they declare, of free, coupled and kinematic bodies.
+#[test]
+fn tasks_change_what_they_declare() {
+    let motion = Motion::steady(
+        Pose::IDENTITY,
+        Twist { linear: DVec3::X, angular: DVec3::new(0.1, 0.2, 0.3) },
+    );
+    let led = moving(octahedron(DVec3::ZERO, DVec3::ONE), motion.unwrap());
+    let inputs = vec![
+        ("led", led),
+        ("held", octahedron(DVec3::X * 3.0, DVec3::ONE)),
+        ("free", octahedron(DVec3::Y * 9.0, DVec3::ONE)),
+    ];
+    let held = Group::new("pair")
+        .with(body("led").set("kinematic", true))
+        .with(body("held").set("spin", [0.3, 1.0, 0.0]))
+        .with(attachment("led").set("orientation-stiffness", [1.0; 3]).set("damping-time", 0.1));
+    let setup = Group::default()
+        .with(held)
+        .with(body("free").set("spin", [0.3, 1.0, 0.0]))
+        .with(Behavior::new(&undine_actions::gravity::DECLARATION));
+    let mut simulation = Run { substeps: 2, iterations: 2 }.of(&setup, inputs);
+    simulation.audited(true);
+    frames(&mut simulation, 3);
 }
