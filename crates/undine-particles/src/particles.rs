@@ -109,12 +109,12 @@ impl Object for Particles {
             .reads([key("v"), key("position")])
             .writes([key("v-before"), key("position-before")]);
         on.task(Stage::ClearForces, "clear forces", Self::clear_forces)
-            .writes([key("force"), key("stiffness")]);
+            .writes([key("force"), key("force-slope")]);
         // · Stage::AddForces        gravity, fields                      Forces
         // · Stage::AddDrag          drag, which knows what drives        Forces
         // · Stage::SolveSolids      springs, attachment                  Constraints
         on.task(Stage::SolveAlone, "take forces", Self::take_forces)
-            .reads([key("force"), key("stiffness"), key("mass"), key("v-before")])
+            .reads([key("force"), key("force-slope"), key("mass"), key("v-before")])
             .writes([key("v")]);
         on.task(Stage::Advance, "move", Self::advance)
             .reads([key("v"), key("v-before")])
@@ -184,7 +184,7 @@ fn add_channels(
         position_before: particles.add_channel(&vector("position-before").unit("m").transient())?,
         force: particles.add_channel(&vector("force").unit("N").transient())?,
         stiffness: particles
-            .add_channel(&ChannelSpec::new("stiffness", Mat3::ZERO).unit("N/m").transient())?,
+            .add_channel(&ChannelSpec::new("force-slope", Mat3::ZERO).unit("N/m").transient())?,
     };
     let age = particles.add_channel(&number("age").unit("s").combine(Combine::Max))?;
     Ok((spatial, age))

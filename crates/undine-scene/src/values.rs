@@ -151,7 +151,9 @@ fn unreadable(atom: &Atom, parameter: &Parameter, error: &QuantityError) -> Diag
             Diagnostic::error(&atom.place, format!("`{name}` is one number, but these are {found}"))
                 .help(format!("write {name}={}", example(parameter)))
         }
-        QuantityError::Unit(_) | QuantityError::NotFinite { .. } => {
+        QuantityError::Unit(_)
+        | QuantityError::UnitBetween { .. }
+        | QuantityError::NotFinite { .. } => {
             Diagnostic::error(&atom.place, format!("`{name}`: {error}"))
                 .help(format!("{takes}: {}", example(parameter)))
         }

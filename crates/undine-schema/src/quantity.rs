@@ -29,7 +29,9 @@ pub enum QuantityError {
         number: String,
     },
     /// A unit between the numbers.
-    #[error("`{text}` has a unit between its numbers; one unit stands behind them all, as in `20 10 30 cm`")]
+    #[error(
+        "`{text}` has a unit between its numbers; one unit stands behind them all, as in `20 10 30 cm`"
+    )]
     UnitBetween {
         /// The text found.
         text: String,

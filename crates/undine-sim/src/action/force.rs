@@ -203,7 +203,7 @@ impl<F: Force> Acting<F> {
             }
             let channels = F::VARIES.iter().filter_map(|name| self.channel_of(name));
             reads.extend(channels.map(|channel| store.channel(channel)));
-            adds.extend(store.channels(["force", "stiffness"]));
+            adds.extend(store.channels(["force", "force-slope"]));
         }
         if !self.on.is_empty() {
             let name = self.scope.declaration.name;

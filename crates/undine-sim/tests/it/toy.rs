@@ -150,7 +150,7 @@ impl Object for Balls {
             balls.add_channel(&number("mass"))?,
             balls.add_channel(&number("pscale"))?,
             balls.add_channel(&vector("force"))?,
-            balls.add_channel(&ChannelSpec::new("stiffness", Mat3::ZERO))?,
+            balls.add_channel(&ChannelSpec::new("force-slope", Mat3::ZERO))?,
         );
         for name in cloud.numbers.keys() {
             balls.add_channel(&ChannelSpec::new(name.clone(), 0.0_f32))?;
@@ -200,9 +200,9 @@ impl Object for Balls {
             .reads(store.channels(["v", "position"]))
             .writes(store.channels(["v-before", "position-before"]));
         on.task(Stage::ClearForces, "clear forces", Self::clear_forces)
-            .writes(store.channels(["force", "stiffness"]));
+            .writes(store.channels(["force", "force-slope"]));
         on.task(Stage::SolveAlone, "take forces", Self::take_forces)
-            .reads(store.channels(["force", "stiffness", "mass"]))
+            .reads(store.channels(["force", "force-slope", "mass"]))
             .writes(store.channels(["v"]));
         on.task(Stage::Advance, "move", Self::advance)
             .reads(store.channels(["v"]))

@@ -165,11 +165,11 @@ impl Object for RigidBody {
                 .reads(bodies.channels(["v", "angular-momentum", "inertia"]))
                 .writes(placed());
             on.task(Stage::ClearForces, "clear forces", Self::clear_forces)
-                .writes(bodies.channels(["force", "stiffness"]));
+                .writes(bodies.channels(["force", "force-slope"]));
             // · Stage::AddForces        gravity, drag, fields                Forces
             // · Stage::SolveSolids      springs, attachment                  Constraints
             on.task(Stage::SolveAlone, "take forces", Self::take_forces)
-                .reads(bodies.channels(["force", "stiffness", "mass", "flight"]))
+                .reads(bodies.channels(["force", "force-slope", "mass", "flight"]))
                 .writes(bodies.channels(["v", "position"]));
             on.task(Stage::Advance, "move and spin", Self::advance)
                 .reads(bodies.channels(["flight", "free-turn", "inertia", "principal", "v"]))
@@ -279,7 +279,7 @@ fn add_channels(
         mass: points.add_channel(&number("mass").unit("kg"))?,
         radius: points.add_channel(&number("pscale").unit("m"))?,
         force: points.add_channel(&vector("force").unit("N").transient())?,
-        stiffness: points.add_channel(&matrix("stiffness").unit("N/m").transient())?,
+        stiffness: points.add_channel(&matrix("force-slope").unit("N/m").transient())?,
     };
     let on = Bodies {
         centres,
