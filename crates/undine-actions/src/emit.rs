@@ -237,7 +237,7 @@ impl Emit {
             (born + 1e-9 * born.abs().max(1.0)).floor()
         });
         let count = (to - from).max(0.0);
-        if !(count <= MOST_BIRTHS) {
+        if count.is_nan() || count > MOST_BIRTHS {
             let what = format!("{count:.0} particles would be born in one step");
             return Err(SimError::setup(format!("{}.rate", self.path), what, "lower the rate"));
         }

@@ -196,3 +196,24 @@ fn what_makes_no_sense_is_refused_with_what_would() {
     assert!(refused(kill().set("inside", "cloud")).contains("points"));
     assert!(refused(transition("nowhere").set("inside", "ball")).contains("nowhere"));
 }
+
+/// Every Behavior of these tests at once: no two Tasks are in each other's way, and none changes what it does not declare.
+#[test]
+fn tasks_change_what_they_declare_and_nothing_else() {
+    let field = Behavior::new(&undine_actions::field::DECLARATION).set("form", "turbulence");
+    let setup = to_and_fro()
+        .with(gravity())
+        .with(field)
+        .with(Behavior::new(&undine_actions::drag::DECLARATION).set("wind", [1.0, 0.0, 0.0]))
+        .with(Behavior::new(&undine_actions::collider::DECLARATION).set("input", "block"))
+        .with(Behavior::new(&undine_actions::collision::DECLARATION).set("restitution", 0.5))
+        .with(Behavior::new(&undine_actions::emit::DECLARATION).set("input", "ball"))
+        .with(kill().set("faster-than", 5.0));
+    let mut inputs = inputs();
+    let block = Shape::cuboid(DVec3::splat(0.3)).unwrap();
+    inputs.insert("block".to_owned(), Arc::new(shape(block)));
+    let mut simulation = simulation(&setup, inputs, timeline(2));
+    simulation.audited(true);
+    run(&mut simulation, 4);
+    assert!(store(&simulation, 1).len() > 10);
+}
