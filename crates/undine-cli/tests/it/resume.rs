@@ -18,7 +18,9 @@ fn a_run_may_grow_and_be_redone_from_a_frame() {
     succeeds(&["run", &whole.scene(), "--quiet"]);
     let frames = |stage: &Stage| {
         let all = files(&stage.cache());
-        all.into_iter().filter(|(name, _)| name.ends_with(".ply")).collect()
+        all.into_iter()
+            .filter(|(name, _)| name.ends_with(".ply"))
+            .collect::<std::collections::BTreeMap<_, _>>()
     };
     let grown = Stage::new(SCENE);
     succeeds(&["run", &grown.scene(), "--quiet", "--frames", "1-9"]);

@@ -1,3 +1,4 @@
 //! The tests of the library, as one program.
 
 mod cache;
+mod whole;
