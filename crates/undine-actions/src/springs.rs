@@ -150,6 +150,10 @@ impl Bond<1, 2> for Springs {
         })
     }
 
+    fn is_idle(&self, with_edges: bool) -> bool {
+        self.range.is_none() && !with_edges
+    }
+
     fn emit(&self, ends: &[End<'_>]) -> Result<Vec<Points<2>>> {
         match self.range {
             Some(range) => self.pairs_within(ends, range),

@@ -38,7 +38,6 @@ pub fn run(arguments: &Run) -> ExitCode {
     };
     let budget = arguments.memory.or_else(memory::default_budget);
     let options = Options {
-        frames: None,
         choice: Choice { which, from: arguments.from },
         budget: budget.map_or_else(MemoryBudget::unlimited, MemoryBudget::new),
     };

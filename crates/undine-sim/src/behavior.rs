@@ -5,7 +5,7 @@
 //! ([`BehaviorKind::object`], [`BehaviorKind::force`], …).
 
 use crate::action::constraint::{Bond, ConstraintBehavior, check_rest};
-use crate::action::force::{Force, ForceBehavior};
+use crate::action::force::{Force, ForceBehavior, MOST_VARYING};
 use crate::action::operator::{Operator, OperatorBehavior};
 use crate::arena::Id;
 use crate::coupling::Coupling;
@@ -39,6 +39,7 @@ impl BehaviorKind {
 
     /// The Behavior that creates a Force of this type.
     pub const fn force<F: Force>(declaration: &'static Declaration) -> Self {
+        assert!(F::VARIES.len() <= MOST_VARYING, "more parameters vary than a Force can have");
         Self { declaration, create: || Box::new(ForceBehavior::<F>::new()) }
     }
 

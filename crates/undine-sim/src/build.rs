@@ -139,7 +139,7 @@ fn ingest(
     let nothing = taken.workers().is_empty();
     let entry = &mut tree.behaviors[behavior];
     entry.behavior = taken;
-    outcome?;
+    outcome.map_err(|why| why.of_setup(&entry.path))?;
     entry.made = (before..world.objects.len()).map(ObjectId).collect();
     if nothing {
         entry.left_out = Some(match scope {
@@ -201,19 +201,29 @@ pub(crate) fn update(
 }
 
 fn schedule(tree: &mut Tree, world: &World) -> Result<Schedule> {
-    let (mut objects, mut actions) = (Vec::new(), Vec::new());
+    let mut entries = Vec::new();
     for (behavior, entry) in tree.behaviors.iter_mut().enumerate() {
         if entry.left_out.is_some() {
             continue;
         }
-        let is_object = entry.scope.declaration.kind == Kind::Object;
-        let list = if is_object { &mut objects } else { &mut actions };
+        let is_action = entry.scope.declaration.kind != Kind::Object;
         for (worker, tasks) in entry.behavior.workers().into_iter().enumerate() {
             for (task, declared) in tasks.tasks().iter().enumerate() {
                 let (owner, declared) = (entry.path.clone(), declared.clone());
-                list.push(Entry { behavior, worker, task, owner, declared });
+                let entry_of_task = Entry { behavior, worker, task, owner, declared };
+                entries.push(((entry.group, is_action), entry_of_task));
             }
         }
     }
-    Schedule::new(objects, actions, world)
+    // Behaviors of a Group stand together, in the order of Groups; among them, Objects come before Actions.
+    let mut sorted = Vec::new();
+    while let Some(((group, _), _)) = entries.first() {
+        let group = *group;
+        let (mut here, rest): (Vec<_>, Vec<_>) =
+            entries.into_iter().partition(|((of, _), _)| *of == group);
+        here.sort_by_key(|((_, is_action), _)| *is_action);
+        sorted.extend(here.into_iter().map(|(_, entry)| entry));
+        entries = rest;
+    }
+    Schedule::new(sorted, world)
 }

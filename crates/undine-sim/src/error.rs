@@ -23,7 +23,7 @@ pub enum SimError {
     #[error(transparent)]
     Newton(#[from] crate::newton::NewtonError),
     /// A Behavior cannot do with what the scene says.
-    #[error("{path}: {what}; {help}")]
+    #[error("{path}: {what}{}{help}", if help.is_empty() { "" } else { "; " })]
     BadSetup {
         /// The Behavior, or its parameter: `wind/inflow.velocity`.
         path: String,
@@ -154,6 +154,15 @@ impl SimError {
         help: impl Into<String>,
     ) -> Self {
         Self::BadSetup { path: path.into(), what: what.into(), help: help.into() }
+    }
+
+    /// It, as an error of the setup of this Behavior; one that names its place, and one of memory, stay what they are.
+    pub fn of_setup(self, path: &str) -> Self {
+        match self {
+            Self::BadSetup { .. } | Self::Conflict { .. } | Self::UserFacing { .. } => self,
+            Self::Core(undine_core::CoreError::OverBudget { .. }) => self,
+            other => Self::setup(path, other.to_string(), ""),
+        }
     }
 
     /// It, with the place where it happened; an error that has a place keeps it.

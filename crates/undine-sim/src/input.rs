@@ -22,6 +22,11 @@ pub trait Inputs: Send + Sync {
 
     /// Whether it is not the same at all times.
     fn changes(&self, name: &str) -> bool;
+
+    /// Which way is up in the scene: a unit vector.
+    fn up(&self) -> DVec3 {
+        DVec3::Y
+    }
 }
 
 /// No inputs at all.

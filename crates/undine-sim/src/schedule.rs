@@ -30,11 +30,9 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Sorts Tasks by Stage; those of one Stage stay in the order given, Objects before Actions. Refuses those that do not
+    /// Sorts Tasks by Stage; those of one Stage stay in the order of evaluation that they come in. Refuses those that do not
     /// go together.
-    pub fn new(objects: Vec<Entry>, actions: Vec<Entry>, world: &World) -> Result<Self> {
-        let mut entries = objects;
-        entries.extend(actions);
+    pub fn new(mut entries: Vec<Entry>, world: &World) -> Result<Self> {
         // Stable: within a Stage the order of evaluation stays.
         entries.sort_by_key(|entry| entry.declared.stage);
         let schedule = Self { entries };

@@ -171,6 +171,8 @@ impl Simulation {
             count: self.clock.substeps,
             seed: self.timeline.seed,
         };
+        // What a file, a kernel or a host application has put there since the last frame.
+        self.check_finite(&now)?;
         self.run_stages(Stage::of(Pace::Frame, true), &now, observer)?;
         for piece in 0..pieces {
             let at = |piece: u32| {

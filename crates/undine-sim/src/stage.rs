@@ -1,7 +1,7 @@
 //! Every Stage of the timeline, in order, on one page.
 //!
 //! A Stage is a named moment; Tasks are mapped to Stages by the Objects and Actions that have them, once and for all. At
-//! user-facing Stages Behaviors run: they hand on animated values, and kernels of the user's own. The others are for
+//! user-facing Stages kernels of the user's own run, and at BeginSubstep Behaviors hand on animated values. The others are for
 //! developers, who may add, rename and reorder them as long as the user-facing ones keep their meaning
 //! (Loki: A Unified Multiphysics Simulation Framework, §5.1, Algorithm 1 and Figure 8).
 
@@ -21,7 +21,7 @@ pub enum Stage {
     /// Buckets follow what is simulated.
     UpdateTopology,
     /// Constraints choose the points they act on.
-    Emit,
+    ChoosePoints,
     /// Objects go where they would without forces: the start of the Newton loop.
     Predict,
     /// An iteration of Newton's method begins.
@@ -75,7 +75,7 @@ impl Stage {
         (Self::BeginSubstep, Pace::Substep, true, "animated values are handed on"),
         (Self::GroupEnter, Pace::Substep, false, "particles come from sources and other Groups"),
         (Self::UpdateTopology, Pace::Substep, false, "Buckets follow what is simulated"),
-        (Self::Emit, Pace::Substep, false, "Constraints choose their points"),
+        (Self::ChoosePoints, Pace::Substep, false, "Constraints choose their points"),
         (Self::Predict, Pace::Substep, false, "Objects go where they would without forces"),
         (Self::BeginIteration, Pace::Newton, true, "an iteration of Newton's method begins"),
         (Self::Embed, Pace::Newton, false, "embedded particles follow the degrees of freedom"),

@@ -29,7 +29,8 @@ pub struct Moment {
 pub enum Use {
     /// Only looks at it.
     Read,
-    /// Adds to it, in any order among those who add.
+    /// Adds to it, or takes from it: sums, or whole particles. Several may, one after the other in the order of evaluation, and
+    /// nobody else looks at it meanwhile.
     Accumulate,
     /// Changes it.
     Write,
@@ -145,7 +146,7 @@ impl<T: Send + 'static> Hosted<T> {
         Self { it, tasks: Vec::new(), runs: Vec::new() }
     }
 
-    /// Takes its Tasks, in the order of Stages.
+    /// Takes its Tasks, in the order in which it lists them.
     pub fn host(&mut self, list: impl FnOnce(&T, &mut Tasks<T>)) {
         let mut tasks = Tasks::new();
         list(&self.it, &mut tasks);

@@ -90,7 +90,7 @@ impl Timeline {
         self.first.saturating_sub(i64::from(self.preroll))
     }
 
-    /// The substep to take next, in what is left of a piece of a frame: its length [s], and how many such are left.
+    /// The length of the substep to take next [s], in what is left of a piece of a frame.
     ///
     /// Pieces are divided evenly, so that no step is much shorter than the others.
     pub fn next_step(&self, left: f64, longest: f64, asks: &str) -> Result<f64> {

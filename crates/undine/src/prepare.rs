@@ -55,8 +55,44 @@ pub fn simulation(scene: &Scene, budget: MemoryBudget) -> Result<Simulation, Run
     };
     let graph = Graph::new(scene.inputs.clone(), context)
         .map_err(|why| RunError::setup(scene, SimError::setup("input", why.to_string(), "")))?;
-    Simulation::new(&scene.root, &behaviors(), timeline(scene), Arc::new(graph), budget)
-        .map_err(|why| RunError::setup(scene, why))
+    let simulation =
+        Simulation::new(&scene.root, &behaviors(), timeline(scene), Arc::new(graph), budget)
+            .map_err(|why| RunError::setup(scene, why))?;
+    check_names(&simulation).map_err(|why| RunError::setup(scene, why))?;
+    Ok(simulation)
+}
+
+/// The name of the file that a store of an Object goes into.
+pub fn file_name(path: &str, suffix: Option<&str>) -> String {
+    let stem = path.replace('/', "-");
+    match suffix {
+        Some(suffix) => format!("{stem}-{suffix}.ply"),
+        None => format!("{stem}.ply"),
+    }
+}
+
+/// Refuses Objects whose files would have one name, or one that no file can have, before there is any work to lose.
+fn check_names(simulation: &Simulation) -> undine_sim::Result<()> {
+    let mut taken = std::collections::BTreeMap::new();
+    for (path, object) in simulation.objects() {
+        for (suffix, _) in object.output() {
+            let name = file_name(path, suffix);
+            let is_plain = |c: char| c.is_alphanumeric() || "-_. ".contains(c);
+            if !name.chars().all(is_plain) || name.starts_with('.') || name.len() > 200 {
+                let what = format!("`{name}` is no good name for a file");
+                return Err(SimError::setup(
+                    path,
+                    what,
+                    "use letters, digits, hyphens and underscores, not too many",
+                ));
+            }
+            if let Some(other) = taken.insert(name.to_lowercase(), path) {
+                let what = format!("its file `{name}` would be that of `{other}`, too");
+                return Err(SimError::setup(path, what, "give one of them another name"));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Makes every voxel and spacing `1 / quality` times as large: for a quick look.

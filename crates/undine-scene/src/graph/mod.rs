@@ -23,6 +23,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use undine_core::MemoryBudget;
+use undine_core::glam::DVec3;
 use undine_schema::{Declaration, Kind, Type, Value};
 use undine_sim::SimError;
 use undine_sim::input::{Data, Geometry, Inputs};
@@ -358,6 +359,13 @@ impl Inputs for Graph {
 
     fn changes(&self, name: &str) -> bool {
         self.changes_with_time(name)
+    }
+
+    fn up(&self) -> DVec3 {
+        match self.context.up {
+            Up::Y => DVec3::Y,
+            Up::Z => DVec3::Z,
+        }
     }
 }
 

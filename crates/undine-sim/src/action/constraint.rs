@@ -110,6 +110,11 @@ pub trait Bond<const M: usize, const N: usize>:
     /// Chooses points.
     fn emit(&self, ends: &[End<'_>]) -> Result<Vec<Points<N>>>;
 
+    /// Whether it is sure to choose no points, of Objects that have edges or have none: it takes no part then.
+    fn is_idle(&self, _with_edges: bool) -> bool {
+        false
+    }
+
     /// Whether points are chosen anew in every step.
     fn emits_every_step(&self) -> bool {
         false
@@ -208,6 +213,11 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Behavior for ConstraintBehav
             return Ok(());
         }
         let bond = B::create(ingest)?;
+        let edges = |object: &ObjectId| ingest.world.object(*object).offers.edges.as_deref();
+        if bond.is_idle(ends.iter().any(|(object, _)| edges(object).is_some_and(|e| !e.is_empty())))
+        {
+            return Ok(());
+        }
         let mut elements = ElementSet::new(ingest.path);
         for n in 0..N {
             elements.add_channel(&ChannelSpec::new(format!("object-{n}"), 0_u32))?;
@@ -263,7 +273,7 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
         stores.dedup();
         let read = || stores.iter().map(|store| store.everything());
         let own = StoreId::from(self.store);
-        let emit = on.task(Stage::Emit, "choose points", Self::emit);
+        let emit = on.task(Stage::ChoosePoints, "choose points", Self::emit);
         let emit = emit.reads(read()).writes([own.everything()]);
         if self.bond.reach() == Reach::Everywhere {
             emit.reaches_everywhere();

@@ -19,7 +19,7 @@ use crate::values::Values;
 use crate::world::{ChannelKey, StoreId, World};
 use rayon::prelude::*;
 use std::sync::Arc;
-use undine_core::glam::{DMat3, DVec3, Vec3};
+use undine_core::glam::{DMat3, DVec3};
 use undine_core::{Accessor, Handle};
 use undine_schema::setup::Scope;
 
@@ -116,7 +116,7 @@ pub trait Force: Send + Sync + Sized + 'static {
 }
 
 /// How many parameters of a Force may vary.
-const MOST_VARYING: usize = 8;
+pub(crate) const MOST_VARYING: usize = 8;
 
 /// A Force and the Objects in its scope.
 pub(crate) struct Acting<F> {
@@ -410,14 +410,4 @@ pub fn implicit_kick(force: DVec3, stiffness: DMat3, mass: f64, step: f64) -> DV
         return DVec3::ZERO;
     }
     matrix.inverse() * force / step
-}
-
-/// The kick of single-precision particles.
-pub fn implicit_kick_f32(
-    force: Vec3,
-    stiffness: undine_core::glam::Mat3,
-    mass: f32,
-    step: f64,
-) -> Vec3 {
-    implicit_kick(force.as_dvec3(), stiffness.as_dmat3(), f64::from(mass), step).as_vec3()
 }

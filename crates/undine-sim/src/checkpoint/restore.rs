@@ -546,11 +546,12 @@ impl AddChannel for TopologicalParticles {
 impl AddChannel for DiscreteVolume {
     fn add<T: Element>(&mut self, spec: &ChannelSpec<T>, channel: &ChannelRecord) -> Result<()> {
         let shape = channel.voxels.and_then(|voxels| mask_or_numbers(channel, voxels));
-        Ok(match shape {
+        match shape {
             None => return Err(CheckpointError::malformed("voxels of an impossible shape")),
             Some((shape, false)) => self.add_channel(spec, shape).map(|_| ())?,
             Some((shape, true)) => self.add_mask(&channel.name, shape.resolution).map(|_| ())?,
-        })
+        }
+        Ok(())
     }
 }
 

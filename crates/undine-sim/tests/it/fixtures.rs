@@ -182,7 +182,9 @@ pub fn live(zoo: &mut Zoo) {
         .unwrap();
     spray.rebucketize(&zoo.domain).unwrap();
     let id = spray.id();
-    spray.delete_where(&zoo.domain, id, |id| xxh64(&id.to_le_bytes(), 1) % 5 == 0).unwrap();
+    spray
+        .delete_where(&zoo.domain, id, |id| xxh64(&id.to_le_bytes(), 1).is_multiple_of(5))
+        .unwrap();
     let origin = zoo.domain.frame().origin();
     let more: Vec<DVec3> = (0..7).map(|n| origin + Random(n).point(1.0)).collect();
     let batch = spray.batch(&more).unwrap();

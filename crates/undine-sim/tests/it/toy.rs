@@ -430,8 +430,8 @@ impl Operator for Meddler {
         let at = |stage, name| (stage, name);
         let (stage, name) = match self.how.as_str() {
             "user-facing" => at(Stage::BeginSubstep, "step in"),
-            "lie" => at(Stage::Emit, "look at velocities"),
-            _ => at(Stage::Emit, "meddle"),
+            "lie" => at(Stage::ChoosePoints, "look at velocities"),
+            _ => at(Stage::ChoosePoints, "meddle"),
         };
         let task = on.task(stage, name, Self::meddle);
         match self.how.as_str() {

@@ -71,6 +71,7 @@ pub const DECLARATION: Declaration = Declaration {
             "distance of boundary particles; a surface without it has them at its vertices, a shape at tenths of its size",
         )
         .positive()
+        .resolution()
         .optional(),
         Parameter::number(
             "voxel",
@@ -80,6 +81,7 @@ pub const DECLARATION: Declaration = Declaration {
         )
         .positive()
         .usually(1e-4, 100.0)
+        .resolution()
         .advanced(),
     ],
     example: "rigid-body \"crate\" input=\"box\" density=\"500 kg/m3\" spin=\"0 3 0 rad/s\"",
@@ -166,7 +168,7 @@ impl Object for RigidBody {
                 .writes(placed());
             on.task(Stage::ClearForces, "clear forces", Self::clear_forces)
                 .writes(bodies.channels(["force", "force-slope"]));
-            // · Stage::AddForces        gravity, drag, fields                Forces
+            // · Stage::AddForces        gravity, fields; and drag, at AddDrag   Forces
             // · Stage::SolveSolids      springs, attachment                  Constraints
             on.task(Stage::SolveAlone, "take forces", Self::take_forces)
                 .reads(bodies.channels(["force", "force-slope", "mass", "flight"]))

@@ -67,6 +67,16 @@ impl RunError {
                 report.add(scene.diagnose(path, what.clone(), help.clone()));
                 Self::Scene(report)
             }
+            SimError::Conflict { channel, tasks, .. } => {
+                let [(first, ..), (second, ..)] = &**tasks;
+                let what =
+                    format!("`{first}` and `{second}` both change `{channel}` at the same moment");
+                let help =
+                    "keep one of them, or move one into a Group where the other does not reach";
+                let mut report = Report::default();
+                report.add(scene.diagnose(second, what, help));
+                Self::Scene(report)
+            }
             _ => Self::Stopped { source: why, whole: None },
         }
     }

@@ -38,6 +38,8 @@ pub struct FrameReport {
     pub took: Duration,
     /// How many particles there are.
     pub particles: u64,
+    /// How many points of solids there are: centres and boundaries of bodies.
+    pub points: u64,
     /// How many voxels there are.
     pub voxels: u64,
     /// How many substeps it took.
@@ -87,6 +89,7 @@ impl FrameReport {
             "frame": self.frame,
             "seconds": seconds(&self.took),
             "particles": self.particles,
+            "points": self.points,
             "voxels": self.voxels,
             "substeps": self.substeps,
             "newton": self.newton,

@@ -23,8 +23,6 @@ use undine_sim::{SimError, Simulation};
 /// How a run goes.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Frames to make; those of the scene, if `None`.
-    pub frames: Option<(i64, i64)>,
     /// What to do with what is in the cache.
     pub choice: Choice,
     /// What all channels together may take.
@@ -33,7 +31,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { frames: None, choice: Choice::default(), budget: MemoryBudget::unlimited() }
+        Self { choice: Choice::default(), budget: MemoryBudget::unlimited() }
     }
 }
 
@@ -49,7 +47,7 @@ pub fn run(
     listener: &mut dyn Listener,
 ) -> Result<Option<i64>, RunError> {
     let first = scene.settings.first;
-    let (_, last) = options.frames.unwrap_or((first, scene.settings.last));
+    let last = scene.settings.last;
     let folder = cache_folder(scene);
     let whole = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let keep = Keep {
@@ -159,6 +157,7 @@ fn told(
     let world = &simulation.world;
     report.took = began.elapsed();
     report.particles = world.particles.iter().map(|(_, particles)| particles.len() as u64).sum();
+    report.points = world.points.iter().map(|(_, points)| points.len() as u64).sum();
     report.voxels =
         world.volumes.iter().map(|(_, volume)| 512 * volume.topology().local() as u64).sum();
     report.memory = world.budget.used();
@@ -172,6 +171,9 @@ fn told(
 /// A frame in one line, with what matters.
 pub fn line(report: &FrameReport) -> String {
     let mut line = format!("frame {}: {} particles", report.frame, report.particles);
+    if report.points > 0 {
+        line += &format!(", {} points of bodies", report.points);
+    }
     if report.voxels > 0 {
         line += &format!(", {} voxels", report.voxels);
     }
@@ -233,11 +235,7 @@ impl Writer<'_> {
                     else {
                         continue;
                     };
-                    let stem = path.replace('/', "-");
-                    let name = match suffix {
-                        Some(suffix) => format!("{stem}-{suffix}.ply"),
-                        None => format!("{stem}.ply"),
-                    };
+                    let name = prepare::file_name(path, suffix);
                     frame.file(&name, |out| frames::write(&points, out))?;
                 }
             }

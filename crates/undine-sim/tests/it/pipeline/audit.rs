@@ -26,7 +26,7 @@ fn a_task_that_writes_what_it_says_it_reads_is_found() {
     toy::run(&mut simulation, 1).unwrap();
     simulation.audited(true);
     let found = toy::run(&mut simulation, 1).unwrap_err().to_string();
-    let wanted = "g/m, \"look at velocities\" at Stage Emit, frame 3, substep 0: Task \"look at velocities\" of g/m changed \
+    let wanted = "g/m, \"look at velocities\" at Stage ChoosePoints, frame 3, substep 0: Task \"look at velocities\" of g/m changed \
                   channel g/b.v, which it declares neither to write nor to add to";
     assert_eq!(found, wanted);
 }

@@ -43,7 +43,7 @@ fn children_run_before_parents_in_file_order_and_objects_before_actions() {
             .collect()
     };
     assert_eq!(at(Stage::Predict), of_each(&["first", "first", "second", "second"]));
-    assert_eq!(at(Stage::Emit), of_each(&["operator"]));
+    assert_eq!(at(Stage::ChoosePoints), of_each(&["operator"]));
     assert_eq!(at(Stage::AddForces), of_each(&["force"]));
     assert_eq!(at(Stage::SolveAlone), of_each(&["first", "second"]));
 }
@@ -66,14 +66,14 @@ fn two_tasks_of_a_stage_may_not_touch_what_one_of_them_writes() {
     ] {
         let error = meddlers(&[one, other]).err().unwrap();
         let SimError::Conflict { stage, channel, tasks } = &error else { panic!("{error}") };
-        assert_eq!((*stage, channel.as_str()), (Stage::Emit, "b.v"));
+        assert_eq!((*stage, channel.as_str()), (Stage::ChoosePoints, "b.v"));
         let [use_of_one, use_of_other] = uses;
         let wanted =
             [("m0".to_owned(), "meddle", use_of_one), ("m1".to_owned(), "meddle", use_of_other)];
         assert_eq!(**tasks, wanted);
     }
     let said = meddlers(&["read", "write"]).err().unwrap().to_string();
-    let wanted = "at Stage Emit, Task \"meddle\" of m0 reads channel b.v, and Task \"meddle\" of m1 writes it; \
+    let wanted = "at Stage ChoosePoints, Task \"meddle\" of m0 reads channel b.v, and Task \"meddle\" of m1 writes it; \
                   one of them belongs at another Stage";
     assert_eq!(said, wanted);
 }
