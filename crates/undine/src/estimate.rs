@@ -24,12 +24,11 @@ pub struct Estimate {
 
 /// Looks at a Simulation that has not begun.
 pub fn estimate(scene: &Scene, simulation: &Simulation) -> Result<Estimate, RunError> {
-    let stopped = |source| RunError::Stopped { source, whole: None };
     let world = &simulation.world;
     let timeline = simulation.timeline();
     let frames = (i128::from(timeline.last) - i128::from(timeline.first) + 1).max(0) as u64;
     let memory: u64 = registry::memory(world)
-        .map_err(|why| stopped(why.into()))?
+        .map_err(|why| RunError::stopped(why.into()))?
         .iter()
         .map(|store| store.total.total())
         .sum();
@@ -44,7 +43,7 @@ pub fn estimate(scene: &Scene, simulation: &Simulation) -> Result<Estimate, RunE
     let per_frame = match timeline.substeps {
         Substeps::Fixed(count) => f64::from(count),
         Substeps::Adaptive { least, most, .. } => {
-            let longest = simulation.longest_step().map_err(stopped)?.0;
+            let longest = simulation.longest_step().map_err(RunError::stopped)?.0;
             (timeline.frame_time() / longest).ceil().clamp(f64::from(least), f64::from(most))
         }
     };

@@ -1,6 +1,6 @@
 //! Undine as a library: every Behavior, and running, resuming and caching a setup.
 //!
-//! [`behaviors`] lists what there is; [`prepare`] makes a Simulation of a scene; [`run`](mod@run) makes its frames and writes
+//! [`mod@behaviors`] lists what there is; [`prepare`] makes a Simulation of a scene; [`run`](mod@run) makes its frames and writes
 //! them into a [`cache`], whole or not at all.
 
 pub mod behaviors;

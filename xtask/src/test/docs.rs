@@ -10,8 +10,8 @@ use serde_json::Value;
 
 /// Units that stand alone in brackets. Composed ones, `[N/m]`, are no words, and rustdoc leaves them alone.
 const UNITS: &[&str] = &[
-    "B", "Hz", "J", "K", "N", "Pa", "W", "deg", "kg", "m", "m²", "m³", "m⁴", "m⁵", "mm", "ms",
-    "rad", "s", "sr", "voxels",
+    "1", "B", "Hz", "J", "K", "N", "Pa", "W", "bytes", "deg", "kg", "m", "m²", "m³", "m⁴", "m⁵",
+    "mm", "ms", "rad", "s", "sr", "voxels",
 ];
 
 /// Documents the workspace; every warning but those about units fails it.

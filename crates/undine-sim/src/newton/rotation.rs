@@ -7,7 +7,7 @@ use undine_core::glam::{DMat3, DQuat, DVec3};
 /// Angles below this [rad] use series: two terms are exact to rounding.
 const SMALL: f64 = 1e-4;
 
-/// The matrix [v]× of the cross product: [v]×·w = v × w.
+/// The matrix \[v\]× of the cross product: \[v\]×·w = v × w.
 #[inline]
 pub fn cross(v: DVec3) -> DMat3 {
     DMat3::from_cols(

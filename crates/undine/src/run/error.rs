@@ -18,19 +18,19 @@ pub enum RunError {
     Stopped {
         /// Why.
         #[source]
-        source: SimError,
+        source: Box<SimError>,
         /// The last frame that is whole, if there is one.
         whole: Option<i64>,
     },
     /// The cache cannot be used.
     #[error(transparent)]
-    Cache(#[from] CacheError),
+    Cache(Box<CacheError>),
     /// A frame could not be written.
     #[error(transparent)]
-    Frame(#[from] FrameError),
+    Frame(Box<FrameError>),
     /// A checkpoint could not be written or read.
     #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
+    Checkpoint(Box<CheckpointError>),
     /// It was asked to end.
     #[error("interrupted")]
     Interrupted {
@@ -77,8 +77,13 @@ impl RunError {
                 report.add(scene.diagnose(second, what, help));
                 Self::Scene(report)
             }
-            _ => Self::Stopped { source: why, whole: None },
+            _ => Self::stopped(why),
         }
+    }
+
+    /// It stopped while simulating.
+    pub fn stopped(why: SimError) -> Self {
+        Self::Stopped { source: Box::new(why), whole: None }
     }
 
     /// What a shell is told.
@@ -88,10 +93,13 @@ impl RunError {
             Self::Interrupted { .. } => ExitCode::Interrupted,
             Self::Cache(why) if why.is_disk() => ExitCode::Disk,
             Self::Cache(_) => ExitCode::BadScene,
-            Self::Frame(FrameError::Cache(why)) if why.is_disk() => ExitCode::Disk,
-            Self::Frame(FrameError::Core(why)) => of_core(why),
-            Self::Frame(FrameError::Io(_)) | Self::Checkpoint(_) => ExitCode::Disk,
-            Self::Frame(_) => ExitCode::Failed,
+            Self::Checkpoint(_) => ExitCode::Disk,
+            Self::Frame(why) => match &**why {
+                FrameError::Cache(why) if why.is_disk() => ExitCode::Disk,
+                FrameError::Core(why) => of_core(why),
+                FrameError::Io(_) => ExitCode::Disk,
+                FrameError::Cache(_) => ExitCode::Failed,
+            },
             Self::Stopped { source, .. } => match source.cause() {
                 SimError::Core(why) => of_core(why),
                 SimError::BadSetup { .. }
@@ -101,6 +109,24 @@ impl RunError {
                 _ => ExitCode::Diverged,
             },
         }
+    }
+}
+
+impl From<CacheError> for RunError {
+    fn from(why: CacheError) -> Self {
+        Self::Cache(Box::new(why))
+    }
+}
+
+impl From<FrameError> for RunError {
+    fn from(why: FrameError) -> Self {
+        Self::Frame(Box::new(why))
+    }
+}
+
+impl From<CheckpointError> for RunError {
+    fn from(why: CheckpointError) -> Self {
+        Self::Checkpoint(Box::new(why))
     }
 }
 

@@ -79,8 +79,10 @@ pub fn run(
         let _ = log.push(&format!("ended: {why}"));
     }
     outcome.map_err(|why| match why {
-        RunError::Stopped { source: SimError::Interrupted, .. } => RunError::Interrupted { whole },
-        RunError::Stopped { source, .. } => RunError::Stopped { source, whole },
+        RunError::Stopped { source, .. } => match *source {
+            SimError::Interrupted => RunError::Interrupted { whole },
+            _ => RunError::Stopped { source, whole },
+        },
         other => other,
     })?;
     Ok(whole)
@@ -96,12 +98,11 @@ fn advance(
     next: i64,
 ) -> Result<(), RunError> {
     let first = writer.scene.settings.first;
-    let stopped = |source| RunError::Stopped { source, whole: None };
     if next == first {
         // The preroll, and then the initial state as the first frame.
         while simulation.clock().frame < first {
             let mut watch = Watch::new(&mut *listener);
-            simulation.advance_frame(&mut watch, |_, _| Ok(())).map_err(stopped)?;
+            simulation.advance_frame(&mut watch, |_, _| Ok(())).map_err(RunError::stopped)?;
         }
         let began = Instant::now();
         writer.frame(simulation, FrameId::whole(first))?;
@@ -136,7 +137,7 @@ fn advance(
         if let Some(why) = failed {
             return Err(why);
         }
-        outcome.map_err(stopped)?;
+        outcome.map_err(RunError::stopped)?;
         let report = watch.report;
         writer.checkpoint(simulation, frame)?;
         told(simulation, stats, log, &mut *listener, report, began)?;
@@ -153,7 +154,6 @@ fn told(
     mut report: FrameReport,
     began: Instant,
 ) -> Result<(), RunError> {
-    let stopped = |source| RunError::Stopped { source, whole: None };
     let world = &simulation.world;
     report.took = began.elapsed();
     report.particles = world.particles.iter().map(|(_, particles)| particles.len() as u64).sum();
@@ -161,7 +161,7 @@ fn told(
     report.voxels =
         world.volumes.iter().map(|(_, volume)| 512 * volume.topology().local() as u64).sum();
     report.memory = world.budget.used();
-    report.budget = simulation.budget().map_err(stopped)?;
+    report.budget = simulation.budget().map_err(RunError::stopped)?;
     stats.push(&report.to_json().to_string())?;
     log.push(&line(&report))?;
     listener.frame(&report);
@@ -192,7 +192,7 @@ fn go_on(simulation: &mut Simulation, cache: &Cache, frame: i64) -> Result<(), R
     };
     let path = cache.path(&entry.file.name);
     let mut file = std::fs::File::open(&path)
-        .map_err(|source| RunError::Checkpoint(CheckpointError::Io { what: "read", source }))?;
+        .map_err(|source| RunError::from(CheckpointError::Io { what: "read", source }))?;
     let state = checkpoint::load(None, &mut simulation.world, &mut file)?;
     simulation.set_clock(Clock { frame: state.frame, substeps: state.step });
     Ok(())

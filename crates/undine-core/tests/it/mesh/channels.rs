@@ -4,8 +4,8 @@ use super::shapes::{box_of_tetrahedra, icosphere, torus};
 use glam::{DVec3, Vec2, Vec3};
 use undine_core::channel::ErasedFlat;
 use undine_core::mesh::{
-    AnyMesh, Body, Curves, ElementClass, Polygons, Segments, Strands, Surface, Tetrahedra,
-    Wireframe,
+    AnyMesh, Body, Connectivity, Curves, ElementClass, Polygons, Segments, Strands, Surface,
+    Tetrahedra, Wireframe,
 };
 use undine_core::{ChannelSpec, CoreError, MemoryReport};
 

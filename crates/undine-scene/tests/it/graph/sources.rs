@@ -24,7 +24,8 @@ fn every_declaration_is_sound_and_has_its_own_name() {
 
 #[test]
 fn solids_and_their_surfaces_have_the_volume_of_the_formula() {
-    let cases: [(&str, Vec<(&str, Setting)>, f64); 5] = [
+    type Case = (&'static str, Vec<(&'static str, Setting)>, f64);
+    let cases: [Case; 5] = [
         ("box", vec![("size", vector(1.0, 2.0, 3.0))], 6.0),
         ("sphere", vec![("radius", number(0.7)), ("detail", whole(6))], 4.0 / 3.0 * PI * 0.343),
         (
