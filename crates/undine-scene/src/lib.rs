@@ -3,10 +3,9 @@
 //! A scene is a KDL 2 document. [`Scene::load`] reads it with all that it includes, holds every value against its
 //! declaration in a [`Catalogue`], and gives either a [`Scene`] or a [`Report`] of everything that is wrong, in one run:
 //! [`syntax`] finds slips of the language, [`mod@include`] and [`template`] put one tree of nodes together, [`tree`] and
-//! [`inputs`] read values, [`check`] looks up names. [`fn@format`] lays a text out, [`rewrite`] changes a value and nothing else.
-//! [`syntax`] finds slips of the language, [`include`](mod@include) and [`template`] put one tree of nodes together, [`tree`] reads values,
-//! [`check`] looks up names. [`fn@format`] lays a text out, [`rewrite`] changes a value and nothing else.
-//! [`check`] looks up names. A [`graph`] of its inputs prepares data for Behaviors.
+//! [`inputs`] read values, [`check`] looks up names. A [`graph`] of its inputs prepares data for Behaviors.
+//!
+//! Beside that, [`fn@format`] lays a text out, and [`rewrite`] changes a value and nothing else.
 
 pub mod address;
 pub mod catalogue;
