@@ -15,12 +15,12 @@ pub fn check(arguments: &Check) -> ExitCode {
     eprint!("{}", scene.warnings.render(width()));
     let simulation = match prepare::simulation(&scene, MemoryBudget::unlimited()) {
         Ok(simulation) => simulation,
-        Err(why) => return run::tell(&why, width()),
+        Err(why) => return run::tell(&why, &scene),
     };
     let Estimate { frames, substeps, particles, memory, disk } = match estimate(&scene, &simulation)
     {
         Ok(estimate) => estimate,
-        Err(why) => return run::tell(&why, width()),
+        Err(why) => return run::tell(&why, &scene),
     };
     let mut text = format!("{}: nothing is wrong\n", scene.settings.name);
     text += &format!("  frames     {frames}, about {substeps} substeps\n");

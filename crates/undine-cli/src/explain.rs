@@ -1,7 +1,7 @@
 //! `undine explain`: the tree, the scopes and the schedule of a scene.
 
 use crate::arguments::Explain;
-use crate::{print, run, scene, width};
+use crate::{print, run, scene};
 use undine::cache::write_atomically;
 use undine::{ExitCode, prepare};
 use undine_core::memory::MemoryBudget;
@@ -14,7 +14,7 @@ pub fn explain(arguments: &Explain) -> ExitCode {
     };
     let simulation = match prepare::simulation(&scene, MemoryBudget::unlimited()) {
         Ok(simulation) => simulation,
-        Err(why) => return run::tell(&why, width()),
+        Err(why) => return run::tell(&why, &scene),
     };
     if let Some(path) = &arguments.svg {
         let drawing = undine_sim::explain::svg(&simulation);

@@ -3,10 +3,12 @@
 use crate::arguments::Run;
 use crate::progress::{Progress, Style};
 use crate::{memory, scene, signal, trace, width};
-use undine::cache::{Choice, Which};
+use std::path::Path;
+use undine::cache::{Choice, Which, read_manifest};
 use undine::run::cache_folder;
 use undine::{ExitCode, Options, RunError};
 use undine_core::memory::MemoryBudget;
+use undine_scene::Scene;
 use undine_sim::SimError;
 
 /// Runs a scene.
@@ -50,19 +52,16 @@ pub fn run(arguments: &Run) -> ExitCode {
     match undine::run(&scene, &options, &mut progress) {
         Ok(_) => ExitCode::Done,
         Err(why) => {
-            let code = tell(&why, width());
+            let code = tell(&why, &scene);
             if arguments.json {
                 println!(
                     "{}",
                     serde_json::json!({"event": "end", "code": code as i32, "error": why.to_string()})
                 );
             }
-            if code != ExitCode::BadScene {
-                eprintln!(
-                    "  kept    {} is whole to {}",
-                    cache_folder(&scene).display(),
-                    whole(&why)
-                );
+            // What was wrong from the start has changed nothing.
+            if code != ExitCode::BadScene || matches!(why, RunError::Stopped { .. }) {
+                eprintln!("  kept    {}", kept(&cache_folder(&scene)));
                 eprintln!("  again   {}", again());
             }
             code
@@ -71,17 +70,23 @@ pub fn run(arguments: &Run) -> ExitCode {
 }
 
 /// Prints an error with what helps, and says what the shell is told.
-pub fn tell(why: &RunError, width: usize) -> ExitCode {
+pub fn tell(why: &RunError, scene: &Scene) -> ExitCode {
     match why {
-        RunError::Scene(report) => eprint!("{}", report.render(width)),
-        RunError::Stopped { source, .. } => tell_place(source),
+        RunError::Scene(report) => eprint!("{}", report.render(width())),
+        RunError::Stopped { source, .. } => tell_place(source, scene),
         other => eprintln!("error: {other}"),
     }
     why.exit_code()
 }
 
-fn tell_place(why: &SimError) {
-    eprintln!("error: {}", why.cause());
+fn tell_place(why: &SimError, scene: &Scene) {
+    match why.cause() {
+        // It may come to light after hours, as a file that is not there: the line is to blame all the same.
+        SimError::BadSetup { path, what, help } => {
+            eprint!("{}", scene.diagnose(path, what.as_str(), help.as_str()).render(width()));
+        }
+        cause => eprintln!("error: {cause}"),
+    }
     if let SimError::At { place, .. } = why {
         eprintln!("  object  {}", place.owner);
         eprintln!("  stage   {}, \"{}\"", place.stage, place.task);
@@ -89,13 +94,13 @@ fn tell_place(why: &SimError) {
     }
 }
 
-fn whole(why: &RunError) -> String {
-    match why {
-        RunError::Stopped { whole: Some(frame), .. }
-        | RunError::Interrupted { whole: Some(frame) } => {
-            format!("frame {frame}")
-        }
-        _ => "where it was".to_owned(),
+/// What the run leaves behind, whatever ended it.
+fn kept(cache: &Path) -> String {
+    let frames = read_manifest(cache).ok().flatten().map(|manifest| manifest.frames);
+    let whole = frames.iter().flatten().rev().find(|entry| entry.frame.is_whole());
+    match whole {
+        Some(entry) => format!("{} is whole to frame {}", cache.display(), entry.frame.frame()),
+        None => "no frame is whole yet".to_owned(),
     }
 }
 

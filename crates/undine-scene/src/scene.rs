@@ -43,7 +43,7 @@ pub struct Scene {
 pub struct Input {
     /// Its name, with the path of the Group that it stands in.
     pub name: String,
-    /// Whether it takes part.
+    /// Whether it is taken out: it then has no data.
     pub disabled: bool,
     /// Sources and filters, in order: each filter works on what the ones before it made.
     pub nodes: Vec<GraphNode>,

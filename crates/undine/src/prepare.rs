@@ -46,15 +46,8 @@ pub fn timeline(scene: &Scene) -> Timeline {
 
 /// A scene at work, with everything at its first frame.
 pub fn simulation(scene: &Scene, budget: MemoryBudget) -> Result<Simulation, RunError> {
-    let context = Context {
-        frame_seconds: scene.settings.frame_seconds(),
-        first_frame: scene.settings.first,
-        folder: scene.folder.clone(),
-        up: scene.settings.up,
-        budget: budget.clone(),
-    };
-    let graph = Graph::new(scene.inputs.clone(), context)
-        .map_err(|why| RunError::setup(scene, SimError::setup("input", why.to_string(), "")))?;
+    let graph = Graph::new(scene.inputs.clone(), Context::of(scene, budget.clone()))
+        .map_err(|why| RunError::setup(scene, why.into_sim()))?;
     let simulation =
         Simulation::new(&scene.root, &behaviors(), timeline(scene), Arc::new(graph), budget)
             .map_err(|why| RunError::setup(scene, why))?;

@@ -49,6 +49,58 @@ fn what_only_the_pipeline_finds_points_at_the_line_too() {
 }
 
 #[test]
+fn what_is_wrong_with_data_points_at_its_line() {
+    for (input, line, words) in [
+        ("input \"cloud\" file=\"statue.ply\"", "scene.kdl:3", ["no file", "`statues.ply`"]),
+        (
+            "input \"cloud\" {\n    load file=\"statue.ply\"\n}",
+            "scene.kdl:4",
+            ["no file", "`statues.ply`"],
+        ),
+        (
+            "input \"cloud\" {\n    sphere\n    transform\n    box\n}",
+            "scene.kdl:6",
+            ["source", "merge"],
+        ),
+        (
+            "input \"cloud\" {\n    sphere\n    scatter spacing=\"1 nm\"\n}",
+            "scene.kdl:5",
+            ["scatter", "cells"],
+        ),
+    ] {
+        let start = SCENE.find("input \"cloud\"").unwrap();
+        let end = SCENE.find("particles \"balls\"").unwrap();
+        let stage = Stage::new(&format!("{}{input}\n{}", &SCENE[..start], &SCENE[end..]));
+        std::fs::write(stage.path().join("statues.ply"), "").unwrap();
+        for command in ["check", "run"] {
+            let refused = ended(&[command, &stage.scene()]);
+            assert_eq!(refused.code, 2, "{}", refused.error);
+            for word in words.iter().chain([&line]) {
+                assert!(refused.error.contains(word), "no {word} in\n{}", refused.error);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_missing_later_points_at_its_line_too() {
+    let points = "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\n\
+                  property float z\nend_header\n0 0 0\n";
+    let stage = Stage::new(
+        "setup \"a\" frames=4\ninput \"source\" file=\"drops.####.ply\"\nparticles \"drops\"\n\
+         emit input=\"source\" into=\"drops\"\n",
+    );
+    for frame in 1..=2 {
+        std::fs::write(stage.path().join(format!("drops.{frame:04}.ply")), points).unwrap();
+    }
+    let stopped = ended(&["run", &stage.scene()]);
+    assert_eq!(stopped.code, 2, "{}\n{}", stopped.out, stopped.error);
+    for word in ["drops.0003.ply", "scene.kdl:2", "frame   3", "whole to frame 2"] {
+        assert!(stopped.error.contains(word), "no {word} in\n{}", stopped.error);
+    }
+}
+
+#[test]
 fn explain_shows_the_schedule_and_draws_it() {
     let stage = Stage::new(SCENE);
     let drawing = stage.path().join("schedule.svg");
@@ -162,4 +214,16 @@ fn quality_makes_voxels_larger() {
     let full = particles(&["check", &stage.scene()]);
     let half = particles(&["check", &stage.scene(), "--quality", "0.5"]);
     assert!(half * 4 < full, "{half} of {full}");
+}
+
+#[test]
+fn a_disabled_input_takes_along_what_depends_on_it() {
+    let scene = SCENE.replace("input \"cloud\"", "input \"cloud\" disabled=#true");
+    let scene = format!("{scene}input \"floor\" disabled=#true {{\n    plane\n}}\n");
+    let stage = Stage::new(&format!("{scene}collider \"floor\" input=\"floor\"\ncollision\n"));
+    let out = succeeds(&["check", &stage.scene()]);
+    assert!(out.contains("particles  0"), "{out}");
+    let out = succeeds(&["explain", &stage.scene()]);
+    assert!(out.contains("left out"), "{out}");
+    succeeds(&["run", &stage.scene(), "--quiet", "--frames", "1-3"]);
 }

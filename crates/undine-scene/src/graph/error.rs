@@ -1,5 +1,8 @@
 //! What can be wrong with an input, and with which node of it.
 
+use crate::catalogue::suggestion;
+use std::io::ErrorKind;
+use std::path::Path;
 use undine_core::CoreError;
 use undine_geometry::GeometryError;
 use undine_io::IoError;
@@ -60,9 +63,49 @@ pub enum GraphError {
     Node {
         /// The node.
         path: String,
+        /// What it is declared as.
+        name: &'static str,
         /// Why.
         fault: Box<Fault>,
     },
+}
+
+impl GraphError {
+    /// The same for whoever shows it in the scene: the node or parameter it is about, what is wrong, and what would be right.
+    pub fn into_sim(self) -> SimError {
+        match self {
+            Self::UnknownInput { path, name, known } => {
+                let help = suggestion(&name, known.split(", "), "there are");
+                SimError::setup(path, format!("there is no input `{name}`"), help)
+            }
+            Self::Duplicate { name } => SimError::setup(
+                format!("input/{name}"),
+                format!("there are two inputs `{name}`"),
+                "give one of them another name",
+            ),
+            Self::Cycle { path, names } => SimError::setup(
+                path,
+                format!("the input `{}` is made from itself", names[0]),
+                names.join(" is made from "),
+            ),
+            Self::SourceAfterFilter { path } => SimError::setup(
+                path,
+                "a source stands behind a filter",
+                "put sources first, or make another input and `merge` it",
+            ),
+            Self::NothingWithin { path } => SimError::setup(
+                path,
+                "no nodes stand within this one",
+                "put them before or behind it, or use `merge`",
+            ),
+            Self::NoSuchNode { path, name } => SimError::setup(
+                path,
+                format!("`{name}` is no node of an input"),
+                "`undine help` lists sources and filters",
+            ),
+            Self::Node { path, name, fault } => fault.into_sim(path, name),
+        }
+    }
 }
 
 /// Why a node could not do its work.
@@ -112,6 +155,44 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// As an error at the node of this path and name, or at the parameter that is to blame.
+    fn into_sim(self, path: String, name: &str) -> SimError {
+        let file = format!("{path}.{FILE}");
+        let explained = format!("`undine help {name}` explains its parameters");
+        match self {
+            // It is the run that has too little memory, not the scene that is wrong.
+            Self::Core(why @ CoreError::OverBudget { .. }) => why.into(),
+            Self::Data(SimError::BadSetup { what, help, .. }) => SimError::setup(path, what, help),
+            Self::Data(SimError::Core(why @ CoreError::OverBudget { .. })) => why.into(),
+            Self::Geometry(GeometryError::Core(why @ CoreError::OverBudget { .. })) => why.into(),
+            Self::Io(IoError::Read { file: missing, source })
+                if source.kind() == ErrorKind::NotFound =>
+            {
+                let (what, help) = not_there(&missing);
+                SimError::setup(file, what, help)
+            }
+            Self::Io(IoError::MissingFrame { file: missing, nearest, .. }) => {
+                SimError::setup(file, format!("there is no file `{}`", missing.display()), nearest)
+            }
+            Self::Io(why) => SimError::setup(file, why.to_string(), explained),
+            Self::Quantity { parameter, why } => {
+                SimError::setup(format!("{path}.{parameter}"), why.to_string(), explained)
+            }
+            Self::Parameter { parameter, found, wanted } => SimError::setup(
+                format!("{path}.{parameter}"),
+                format!("`{parameter}` is {found}"),
+                wanted,
+            ),
+            Self::WrongData { found, wanted } => SimError::setup(
+                path,
+                format!("`{name}` is given {found}"),
+                format!("it works on {wanted}"),
+            ),
+            Self::Other(why) => why.into_sim(),
+            other => SimError::setup(path, other.to_string(), explained),
+        }
+    }
+
     /// A parameter that cannot be so.
     pub(super) fn parameter(
         parameter: &str,
@@ -125,3 +206,38 @@ impl Fault {
         }
     }
 }
+
+/// The parameter that names a file, of every node that reads one.
+const FILE: &str = "file";
+
+/// That a file is not there, and what is there instead.
+fn not_there(file: &Path) -> (String, String) {
+    /// A folder may hold a show's worth of files; a name that is spelt alike is among the first, or not looked for.
+    const LOOKED_AT: usize = 10_000;
+    let folder = match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let what = format!("there is no file `{}`", file.display());
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return (what, format!("there is no folder `{}` either", folder.display()));
+    };
+    let names = entries.take(LOOKED_AT).flatten().map(|entry| entry.file_name());
+    let mut names: Vec<String> = names
+        .filter_map(|name| name.into_string().ok())
+        .filter(|name| {
+            let end = Path::new(name).extension().and_then(|end| end.to_str());
+            end.is_some_and(|end| FORMATS.iter().any(|known| end.eq_ignore_ascii_case(known)))
+        })
+        .collect();
+    names.sort_unstable();
+    let wanted = file.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let help = match names.is_empty() {
+        true => format!("no PLY or OBJ file is in `{}`", folder.display()),
+        false => suggestion(&wanted, names.iter().map(String::as_str), "there are"),
+    };
+    (what, help)
+}
+
+/// How the names of files end that can be read.
+const FORMATS: [&str; 2] = ["ply", "obj"];

@@ -25,7 +25,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use undine_core::MemoryBudget;
 use undine_core::glam::DVec3;
 use undine_schema::{Declaration, Kind, Type, Value};
-use undine_sim::SimError;
 use undine_sim::input::{Data, Geometry, Inputs};
 
 /// What inputs are prepared for.
@@ -165,8 +164,13 @@ impl Graph {
     /// A graph of these inputs. Names that are not there, names given twice and circles are refused; files are not looked at.
     pub fn new(inputs: Vec<Input>, context: Context) -> Result<Self, GraphError> {
         let mut by_name = BTreeMap::new();
-        for input in inputs.into_iter().filter(|input| !input.disabled) {
+        for mut input in inputs {
             let name = input.name.clone();
+            // Whoever names it finds nothing in it, and is left out as with any empty input.
+            if input.disabled {
+                input.nodes.clear();
+                input.attributes.clear();
+            }
             if by_name.insert(name.clone(), input).is_some() {
                 return Err(GraphError::Duplicate { name });
             }
@@ -270,17 +274,25 @@ impl Graph {
         let failed = |fault: Fault| match fault {
             // What went wrong in another input has its own place.
             Fault::Other(error) => *error,
-            fault => GraphError::Node { path: spec.path.clone(), fault: Box::new(fault) },
+            fault => GraphError::Node {
+                path: spec.path.clone(),
+                name: spec.declaration.name,
+                fault: Box::new(fault),
+            },
         };
         let kind = kind_of(spec)?;
         let is_source = spec.declaration.kind == Kind::Source;
+        let is_empty = matches!(data.geometry, Geometry::Empty);
+        // Of nothing, a filter makes nothing; only `merge` brings data of its own.
+        if is_empty && !is_source && !std::ptr::eq(spec.declaration, &filter_points::MERGE) {
+            return Ok(data);
+        }
         let before = if is_source { Arc::new(Data::default()) } else { data.clone() };
         let given = Given { declaration: spec.declaration, settings: &spec.settings, time };
         let within = self.within(spec, time, waiting)?;
         let call = Call { given, data: before, within, time, graph: self, waiting };
         let made = (kind.run)(&call).map_err(failed)?;
-        let is_first = matches!(data.geometry, Geometry::Empty);
-        if !is_source || is_first {
+        if !is_source || is_empty {
             return Ok(Arc::new(made));
         }
         let both = filter_points::merged(&data.at(time).map_err(|why| failed(why.into()))?, &made);
@@ -352,9 +364,7 @@ impl Graph {
 
 impl Inputs for Graph {
     fn data(&self, name: &str, time: f64) -> undine_sim::Result<Arc<Data>> {
-        self.evaluate(name, time).map_err(|why| {
-            SimError::setup(format!("input `{name}`"), why.to_string(), "mend this input")
-        })
+        self.evaluate(name, time).map_err(GraphError::into_sim)
     }
 
     fn changes(&self, name: &str) -> bool {

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use undine_scene::graph::{Context, Graph, GraphError};
 use undine_scene::{GraphNode, Input};
 use undine_schema::Interpolation;
+use undine_core::{CoreError, MemoryBudget};
+use undine_sim::SimError;
 use undine_sim::input::Inputs;
 
 fn from(name: &str) -> GraphNode {
@@ -67,10 +69,79 @@ fn circles_and_missing_names_are_refused_with_the_node() {
     assert!(graph.data("b", 0.0).is_err() && graph.evaluate("a", 0.0).unwrap().is_empty());
 }
 
+/// The path, what is wrong and what would be right, as the scene shows it.
+fn shown(graph: Graph) -> [String; 3] {
+    match graph.data("it", 0.0).unwrap_err() {
+        SimError::BadSetup { path, what, help } => [path, what, help],
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn errors_are_shown_at_their_node_or_parameter_with_what_would_be_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |nodes: Vec<GraphNode>| {
+        let context = Context { folder: folder.path().to_owned(), ..Context::default() };
+        shown(Graph::new(vec![input("it", nodes)], context).unwrap())
+    };
+    let load = || node("load", &[("file", text("statue.ply"))]);
+    let [path, what, help] = at(vec![load()]);
+    assert_eq!(path, "input/load.file");
+    assert!(what.starts_with("there is no file `") && what.ends_with("statue.ply`"), "{what}");
+    assert!(help.starts_with("no PLY or OBJ file is in"), "{help}");
+    std::fs::write(folder.path().join("statues.ply"), "").unwrap();
+    std::fs::write(folder.path().join("statue.txt"), "").unwrap();
+    assert_eq!(at(vec![load()])[2], "did you mean `statues.ply`?");
+    let [_, _, help] = at(vec![node("load", &[("file", text("none/statue.ply"))])]);
+    assert!(help.contains("no folder"), "{help}");
+    let [path, what, help] = at(vec![node("load", &[("file", text("statue.####.ply"))])]);
+    assert_eq!((path.as_str(), help.as_str()), ("input/load.file", "no file of this pattern exists"));
+    assert!(what.contains("statue.0001.ply"), "{what}");
+
+    let tiny = node("scatter", &[("spacing", super::number(1e-9))]);
+    let [path, _, help] = at(vec![node("box", &[]), tiny]);
+    assert!(path.starts_with("input/scatter"), "{path}");
+    assert!(!help.is_empty());
+    let bad = node("set", &[("channel", text("P")), ("value", text("1"))]);
+    let [path, what, _] = at(vec![node("points", &[("at", text("0 0 0 m"))]), bad]);
+    assert_eq!((path.as_str(), what.as_str()), ("input/set.channel", "`channel` is `P`"));
+    // What is wrong in another input is shown there.
+    let inputs = vec![input("it", vec![from("other")]), input("other", vec![load()])];
+    assert_eq!(shown(graph(inputs).unwrap())[0], "input/load.file");
+
+    let late = vec![node("box", &[]), node("transform", &[]), node("sphere", &[])];
+    let late = graph(vec![input("it", late)]).unwrap_err().into_sim();
+    assert!(matches!(&late, SimError::BadSetup { path, .. } if path == "input/sphere"), "{late}");
+}
+
+#[test]
+fn too_little_memory_for_an_input_is_no_mistake_of_the_scene() {
+    let context = Context { budget: MemoryBudget::new(1000), ..Context::default() };
+    let nodes = vec![node("box", &[]), node("to-distance", &[("voxel", super::number(0.05))])];
+    let refused = Graph::new(vec![input("it", nodes)], context).unwrap().data("it", 0.0);
+    assert!(matches!(refused, Err(SimError::Core(CoreError::OverBudget { .. }))), "{refused:?}");
+}
+
 #[test]
 fn what_is_disabled_takes_no_part() {
     let mut broken = node("load", &[("file", text("nowhere.ply"))]);
     broken.disabled = true;
     let graph = graph(vec![input("a", vec![broken, node("box", &[])])]).unwrap();
     assert!(graph.evaluate("a", 0.0).is_ok() && !graph.changes_with_time("a"));
+}
+
+#[test]
+fn a_disabled_input_is_empty_for_all_that_name_it() {
+    let scatter = || node("scatter", &[("spacing", super::number(0.2))]);
+    let mut off = input("off", vec![node("load", &[("file", text("nowhere.ply"))])]);
+    off.disabled = true;
+    let merge = node("merge", &[("with", text("off"))]);
+    let graph = graph(vec![
+        off,
+        input("made-from-it", vec![from("off"), scatter()]),
+        input("beside-it", vec![node("box", &[]), merge, scatter()]),
+    ]);
+    let graph = graph.unwrap();
+    let empty = |name: &str| graph.evaluate(name, 0.0).unwrap().is_empty();
+    assert!(empty("off") && empty("made-from-it") && !empty("beside-it"));
 }
