@@ -87,6 +87,13 @@ pub fn set(
             "a path is names of Groups and a Behavior, and a parameter: wind/inflow.velocity",
         ));
     };
+    // All outputs go to one folder: that of the first holds for the others, whatever they say.
+    if path == "output.dir" {
+        for output in elements.iter_mut().filter(|element| element.name == "output") {
+            output.properties.retain(|property| property.name != "dir");
+            output.children.retain(|child| child.name != "dir");
+        }
+    }
     let element = match nodes.strip_prefix("input/") {
         Some(input) => find_input(elements, path, input, at)?,
         None => find(elements, path, nodes, at)?,

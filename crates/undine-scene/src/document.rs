@@ -72,6 +72,19 @@ pub struct Element {
 }
 
 impl Element {
+    /// A node without values, which stands nowhere but is asked for somewhere.
+    pub fn new(name: &str, place: &Place) -> Self {
+        Self {
+            name: name.to_owned(),
+            place: place.clone(),
+            arguments: Vec::new(),
+            properties: Vec::new(),
+            children: Vec::new(),
+            block: false,
+            taken: None,
+        }
+    }
+
     /// The property of this name.
     pub fn property(&self, name: &str) -> Option<&Property> {
         self.properties.iter().find(|property| property.name == name)
@@ -143,13 +156,9 @@ fn element(node: &KdlNode, source: &Source) -> Element {
         span: span.offset()..span.offset() + span.len(),
     };
     let mut element = Element {
-        name: node.name().value().to_owned(),
-        place: place(node.name().span()),
-        arguments: Vec::new(),
-        properties: Vec::new(),
         children: node.children().map_or_else(Vec::new, |children| elements(children, source)),
         block: node.children().is_some(),
-        taken: None,
+        ..Element::new(node.name().value(), &place(node.name().span()))
     };
     for entry in node.entries() {
         let value =

@@ -161,6 +161,7 @@ impl Scene {
         if outputs.is_empty() {
             outputs.push(Output::new(&setup::Settings::new()));
         }
+        one_folder(&mut outputs, &places, &mut report);
 
         // What names something else, and what is missing; not where a file is missing that may hold it.
         let mut exposes = Vec::new();
@@ -287,6 +288,25 @@ fn output(tree: &mut Tree<'_>, element: &Element, n: usize) -> Output {
     Output::new(&tree.settings_of(element, &OUTPUT, &path, |_| false).0)
 }
 
+/// One cache belongs to one run: where one `output` names its folder, it holds for all, and another is an error.
+fn one_folder(outputs: &mut [Output], places: &BTreeMap<String, Place>, report: &mut Report) {
+    let said = |n: usize| places.get(&format!("output{n}.dir"));
+    let Some((first, place)) = (0..outputs.len()).find_map(|n| Some((n, said(n)?))) else { return };
+    let dir = outputs[first].dir.clone();
+    for (n, output) in outputs.iter_mut().enumerate() {
+        if let Some(again) = said(n).filter(|_| output.dir != dir) {
+            let message = format!("all outputs of a scene go to one folder: `{dir}`");
+            report.add(
+                Diagnostic::error(again, message)
+                    .label("another here")
+                    .also(place, "first here")
+                    .help("remove this `dir`, or give it the same"),
+            );
+        }
+        output.dir.clone_from(&dir);
+    }
+}
+
 /// Says which `expose` is not whole.
 fn exposes_are_whole(elements: &[Element], report: &mut Report) {
     for element in elements {
@@ -314,7 +334,7 @@ fn exposes_are_whole(elements: &[Element], report: &mut Report) {
 
 /// Applies what was typed behind `--set`.
 fn override_all(
-    elements: &mut [Element],
+    elements: &mut Vec<Element>,
     overrides: &[(String, String)],
     catalogue: &Catalogue,
     report: &mut Report,
@@ -345,6 +365,11 @@ fn override_all(
                 continue;
             }
         };
+        // A scene that says nothing of its output has one all the same.
+        let has_output = elements.iter().any(|element| element.name == "output");
+        if path.starts_with("output.") && !has_output {
+            elements.push(Element::new("output", &named));
+        }
         let given = Given::Value(named.clone(), Atom { scalar: typed_scalar(typed), place: value });
         if let Err(error) = address::set(elements, &path, given, &named, catalogue) {
             report.add(error);

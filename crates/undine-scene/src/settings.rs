@@ -90,7 +90,8 @@ pub const OUTPUT: Declaration = Declaration {
     name: "output",
     kind: Kind::Settings,
     doc: "Says what is written, and where",
-    about: "May stand several times, with a folder each. Without any, everything is written to `cache` beside the scene.",
+    about: "May stand several times, to write parts of a scene in different ways; all go to one folder, which one of them names. \
+        Without any, everything is written to `cache` beside the scene.",
     parameters: &[
         Parameter {
             fallback: undine_schema::Fallback::Text("cache"),

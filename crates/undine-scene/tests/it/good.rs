@@ -44,7 +44,7 @@ group "wind" {
 }
 gravity disabled=#true
 output dir="cache" channels="P v" every=2
-output dir="motion" of="hair" per-frame=4
+output of="hair" per-frame=4
 expose "wind-speed" path="wind/inflow.velocity"
 "#;
 
@@ -233,4 +233,17 @@ fn files_are_relative_to_the_file_that_names_them() {
     assert_eq!(scene.files.len(), 2);
     let collider = behavior(group(&scene.root, "bed"), "collider");
     assert_eq!(constant(collider, "input"), Value::Text("bed/rocks".into()));
+}
+
+#[test]
+fn all_outputs_have_one_folder_which_may_be_set_from_outside() {
+    let dirs = |text: &str, overrides: &[(&str, &str)]| -> Vec<String> {
+        good(text, overrides).outputs.into_iter().map(|output| output.dir).collect()
+    };
+    let two = "setup frames=2\noutput every=2\noutput dir=\"frames\" channels=\"v\"";
+    assert_eq!(dirs(two, &[]), ["frames", "frames"]);
+    assert_eq!(dirs(two, &[("output.dir", "/tmp/look")]), ["/tmp/look", "/tmp/look"]);
+    assert_eq!(dirs("setup frames=2", &[]), ["cache"]);
+    assert_eq!(dirs("setup frames=2", &[("output.dir", "look")]), ["look"]);
+    assert_eq!(good("setup frames=2", &[("output.every", "3")]).outputs[0].every, 3);
 }
