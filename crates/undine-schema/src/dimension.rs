@@ -150,7 +150,7 @@ const NAMES: &[(Dimension, &str)] = &[
     (Dimension::POWER, "a power"),
     (Dimension::DYNAMIC_VISCOSITY, "a dynamic viscosity"),
     (Dimension::KINEMATIC_VISCOSITY, "a kinematic viscosity"),
-    (Dimension::SURFACE_TENSION, "a surface tension"),
+    (Dimension::SURFACE_TENSION, "a stiffness or surface tension"),
     (Dimension::TEMPERATURE, "a temperature"),
     (Dimension::ANGLE, "an angle"),
     (Dimension::ANGULAR_VELOCITY, "an angular velocity"),

@@ -1,12 +1,14 @@
 //! SI values as a person would write them: `40 um`, `20 degC`, `4 GPa`, each read back as exactly the same value.
 //!
-//! Of the units that are customary for a dimension the one with the shortest number is taken. Only what
+//! Of the units that are customary for a dimension that of SI is taken where a number is handy in it, and else the one with
+//! the shortest number. Only what
 //! [`Quantity::parse`] turns into the very same bits is ever offered, so that a form, a help page or a rewritten scene never
 //! changes a value by showing it.
 
 use crate::dimension::Dimension;
 use crate::quantity::Quantity;
 use crate::unit::Unit;
+use std::ops::Range;
 
 /// A number in SI, with a good unit, as one would write it in a scene.
 ///
@@ -79,19 +81,42 @@ fn spell_all(values: &[f64], dimension: Dimension) -> String {
         [] => own.iter().map(String::as_str).collect(),
         units => units.to_vec(),
     };
-    let shortest = units
+    let best = units
         .into_iter()
-        .filter_map(|unit| {
+        .enumerate()
+        .filter_map(|(n, unit)| {
             let numbers = numbers_in(values, &Unit::parse(unit).ok()?)?;
             let text = format!("{numbers} {unit}");
             let read = Quantity::parse(&text).ok()?;
             let same = read.values == values && read.dimension == Some(dimension);
-            same.then_some((numbers.len(), text))
+            // SI where it is handy; else what is short and easy to read; else SI: `1e9 N/m`, not `1000000 kN/m`.
+            let length = if is_easy(&numbers) { numbers.len() } else { usize::MAX };
+            let key = (n > 0 || !is_handy(&numbers), length);
+            same.then_some((key, text))
         })
         // The first of equals: SI before others.
-        .min_by_key(|(length, _)| *length);
+        .min_by_key(|(key, _)| *key);
     // A power that no unit can be written with: a bare number is SI.
-    shortest.map_or_else(bare, |(_, text)| text)
+    best.map_or_else(bare, |(_, text)| text)
+}
+
+/// Whether numbers, with blanks between them, are of a size that one grasps, and have few digits.
+fn is_handy(numbers: &str) -> bool {
+    all_within(numbers, 5, 1.0..1e3)
+}
+
+/// Whether numbers, with blanks between them, can be read without counting zeros.
+fn is_easy(numbers: &str) -> bool {
+    all_within(numbers, 6, 0.01..1e6)
+}
+
+/// Whether each number has at most so many letters without its sign, and is zero or of such a size.
+fn all_within(numbers: &str, letters: usize, sizes: Range<f64>) -> bool {
+    numbers.split(' ').all(|text| {
+        let size = text.trim_start_matches('-');
+        let number: f64 = size.parse().unwrap_or(f64::NAN);
+        size.len() <= letters && !size.contains('e') && (number == 0.0 || sizes.contains(&number))
+    })
 }
 
 /// The numbers to write before a unit; `None` if no decimal number comes back as one of the values.
@@ -135,6 +160,14 @@ mod tests {
             (0.35, Dimension::LENGTH, "35 cm"),
             (40e-6, Dimension::LENGTH, "40 um"),
             (1.5, Dimension::LENGTH, "1.5 m"),
+            (1.25, Dimension::LENGTH, "1.25 m"),
+            (1e4, Dimension::VELOCITY, "10000 m/s"),
+            (-1e4, Dimension::VELOCITY, "-10000 m/s"),
+            (4e12, Dimension::ENERGY, "4e12 J"),
+            (250.0, Dimension::VELOCITY, "250 m/s"),
+            (1e9, Dimension::SURFACE_TENSION, "1e9 N/m"),
+            (1e-6, Dimension::SURFACE_TENSION, "1e-6 N/m"),
+            (0.123_456_789, Dimension::LENGTH, "0.123456789 m"),
             (-2e3, Dimension::LENGTH, "-2 km"),
             (0.0, Dimension::LENGTH, "0 m"),
             (-0.0, Dimension::LENGTH, "0 m"),
