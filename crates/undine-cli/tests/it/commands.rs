@@ -88,7 +88,7 @@ fn a_file_that_is_missing_later_points_at_its_line_too() {
                   property float z\nend_header\n0 0 0\n";
     let stage = Stage::new(
         "setup \"a\" frames=4\ninput \"source\" file=\"drops.####.ply\"\nparticles \"drops\"\n\
-         emit input=\"source\" into=\"drops\"\n",
+         emit input=\"source\"\n",
     );
     for frame in 1..=2 {
         std::fs::write(stage.path().join(format!("drops.{frame:04}.ply")), points).unwrap();

@@ -96,7 +96,8 @@ pub(super) static INITIAL_STATE: Declaration = Declaration {
     name: "initial-state",
     kind: Kind::Source,
     doc: "Points as another run left them at a frame",
-    about: "Caches are in metres, in the axes of the scene that wrote them. All channels are kept, ids among them.",
+    about: "Caches are in metres, in the axes of the scene that wrote them. All channels are kept; a Behavior that \
+            takes the points gives them ids of its own.",
     parameters: &[
         Parameter::new(
             "file",
