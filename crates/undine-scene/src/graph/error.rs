@@ -131,6 +131,16 @@ pub enum Fault {
         /// What is wrong.
         why: QuantityError,
     },
+    /// A value that is not of the kind that a channel holds.
+    #[error("`{parameter}` of channel `{channel}`: {why}")]
+    Channel {
+        /// The parameter.
+        parameter: String,
+        /// The channel.
+        channel: String,
+        /// What is wrong.
+        why: QuantityError,
+    },
     /// A parameter.
     #[error("`{parameter}` is {found}; {wanted}")]
     Parameter {
@@ -178,6 +188,11 @@ impl Fault {
             Self::Quantity { parameter, why } => {
                 SimError::setup(format!("{path}.{parameter}"), why.to_string(), explained)
             }
+            Self::Channel { parameter, channel, why } => SimError::setup(
+                format!("{path}.{parameter}"),
+                format!("channel `{channel}`: {why}"),
+                "a channel of another name may hold anything",
+            ),
             Self::Parameter { parameter, found, wanted } => SimError::setup(
                 format!("{path}.{parameter}"),
                 format!("`{parameter}` is {found}"),

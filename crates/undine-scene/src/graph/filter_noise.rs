@@ -37,7 +37,7 @@ pub(super) static NOISE: Declaration = Declaration {
 pub(super) fn noise(call: &Call<'_>) -> Result<Data, Fault> {
     let given = &call.given;
     let channel = given.text("channel")?;
-    let amplitude = given.optional_quantity("amplitude")?;
+    let amplitude = given.optional_quantity("amplitude", &channel)?;
     let (size, octaves) = (given.number("size")?, given.count("octaves")?);
     let (offset, seed) = (given.vector("offset")?, given.seed()?);
     let rest = call.data_at_rest()?;

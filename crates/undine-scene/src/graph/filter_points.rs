@@ -174,11 +174,11 @@ pub(super) fn set(call: &Call<'_>) -> Result<Data, Fault> {
             "positions are moved by `transform`",
         ));
     }
-    let least = given.optional_quantity("value")?;
+    let least = given.optional_quantity("value", &channel)?;
     let Some(least) = least else {
         return Err(Fault::parameter("value", "not given", "it is needed"));
     };
-    let most = given.optional_quantity("most")?.unwrap_or_else(|| least.clone());
+    let most = given.optional_quantity("most", &channel)?.unwrap_or_else(|| least.clone());
     let seed = given.seed()?;
     let mut data = Data::clone(&call.data);
     if matches!(data.geometry, Geometry::Shape(_) | Geometry::LevelSet(_)) {

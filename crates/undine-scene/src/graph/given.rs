@@ -5,6 +5,28 @@ use undine_core::glam::DVec3;
 use undine_schema::setup::Settings;
 use undine_schema::{Declaration, Dimension, Quantity, Setting, Type, Value};
 
+/// What a channel holds by custom.
+enum Custom {
+    Number(Dimension),
+    Vector(Dimension),
+}
+
+/// What channels of the customary names hold.
+const CHANNELS: &[(&str, Custom)] = &[
+    ("v", Custom::Vector(Dimension::VELOCITY)),
+    ("accel", Custom::Vector(Dimension::ACCELERATION)),
+    ("w", Custom::Vector(Dimension::ANGULAR_VELOCITY)),
+    ("force", Custom::Vector(Dimension::FORCE)),
+    ("N", Custom::Vector(Dimension::NONE)),
+    ("mass", Custom::Number(Dimension::MASS)),
+    ("pscale", Custom::Number(Dimension::LENGTH)),
+    ("density", Custom::Number(Dimension::DENSITY)),
+    ("temperature", Custom::Number(Dimension::TEMPERATURE)),
+    ("age", Custom::Number(Dimension::TIME)),
+    ("life", Custom::Number(Dimension::TIME)),
+    ("id", Custom::Number(Dimension::NONE)),
+];
+
 /// The settings of a node at a time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Given<'a> {
@@ -111,11 +133,24 @@ impl Given<'_> {
         self.optional_text(name)?.ok_or_else(|| self.missing(name))
     }
 
-    /// A text as numbers of any unit, in SI: one or three.
-    pub fn optional_quantity(&self, name: &str) -> Result<Option<Value>, Fault> {
+    /// A text as numbers for a channel, in SI: one or three, and those that it holds by custom, if it has one.
+    pub fn optional_quantity(&self, name: &str, channel: &str) -> Result<Option<Value>, Fault> {
         let Some(text) = self.optional_text(name)? else { return Ok(None) };
         let failed = |why| Fault::Quantity { parameter: name.to_owned(), why };
         let quantity = Quantity::parse(&text).map_err(failed)?;
+        if let Some((_, custom)) = CHANNELS.iter().find(|(known, _)| *known == channel) {
+            let held = match custom {
+                Custom::Vector(dimension) => quantity.expect::<3>(*dimension).map(Value::Vector),
+                Custom::Number(dimension) => {
+                    quantity.expect::<1>(*dimension).map(|[number]| Value::Number(number))
+                }
+            };
+            return held.map(Some).map_err(|why| Fault::Channel {
+                parameter: name.to_owned(),
+                channel: channel.to_owned(),
+                why,
+            });
+        }
         match quantity.values[..] {
             [number] => Ok(Some(Value::Number(number))),
             [x, y, z] => Ok(Some(Value::Vector([x, y, z]))),

@@ -209,3 +209,37 @@ fn filters_refuse_what_they_cannot_work_on() {
         assert!(refused.contains(word), "{refused}, without {word}");
     }
 }
+
+#[test]
+fn channels_of_customary_names_hold_what_is_customary() {
+    let points = || node("points", &[("at", text("0 0 0 m; 1 0 0 m"))]);
+    let set = |channel: &str, value: &str| {
+        let set = node("set", &[("channel", text(channel)), ("value", text(value))]);
+        graph(vec![points(), set]).evaluate("it", 0.0)
+    };
+    for (channel, value) in [
+        ("v", "1 0 0 m"),
+        ("v", "1 m/s"),
+        ("mass", "3 cm"),
+        ("pscale", "3 g"),
+        ("density", "1 kg"),
+        ("temperature", "3 s"),
+        ("age", "3 m"),
+        ("w", "1 0 0 m/s"),
+        ("pscale", "1 2 3 mm"),
+    ] {
+        let refused = set(channel, value).unwrap_err().to_string();
+        let words = format!("input/set: `value` of channel `{channel}`");
+        assert!(refused.contains(&words), "{refused}");
+        let noise = node("noise", &[("channel", text(channel)), ("amplitude", text(value))]);
+        assert!(graph(vec![points(), noise]).evaluate("it", 0.0).is_err(), "{channel} {value}");
+    }
+    let most = [("channel", text("pscale")), ("value", text("1 mm")), ("most", text("3 g"))];
+    assert!(graph(vec![points(), node("set", &most)]).evaluate("it", 0.0).is_err());
+    // A bare number is SI, and what has no customary meaning may be anything.
+    for (channel, value) in
+        [("v", "1 2 3"), ("mass", "3"), ("w", "60 0 0 rpm"), ("shade", "3 Pa"), ("age", "2 s")]
+    {
+        assert!(set(channel, value).is_ok(), "{channel} {value}");
+    }
+}
