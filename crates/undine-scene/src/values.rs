@@ -3,8 +3,10 @@
 use crate::diagnostic::{Diagnostic, Report};
 use crate::document::{Atom, Scalar};
 use crate::syntax::slips::shortened;
-use crate::words::{bounds, example, pretty, wanted};
-use undine_schema::{Dimension, Parameter, Quantity, QuantityError, Type, Value, spelling};
+use crate::words::{about, bounds, example, wanted};
+use undine_schema::{
+    Dimension, Parameter, Quantity, QuantityError, Range, Type, Value, spelling,
+};
 
 /// The value of an atom for a parameter.
 pub fn read(atom: &Atom, parameter: &Parameter) -> Result<Value, Diagnostic> {
@@ -76,13 +78,9 @@ pub fn unusual(atom: &Atom, parameter: &Parameter, value: &Value, of: &str) -> O
     (!zero).then(|| {
         Diagnostic::warning(
             &atom.place,
-            format!("{} {} for {of}?", parameter.name, pretty(*strange, dimension)),
+            format!("{} {} for {of}?", parameter.name, about(*strange, dimension)),
         )
-        .help(format!(
-            "between {} and {} is usual",
-            pretty(least, dimension),
-            pretty(most, dimension)
-        ))
+        .help(format!("{} is usual", Range { least, most, above: false }.words_in(dimension)))
     })
 }
 

@@ -1,6 +1,7 @@
 //! Parameters and numbers in words, for messages.
 
-use undine_schema::{Dimension, Fallback, Parameter, Type};
+use undine_schema::display::{spell, spell_vector};
+use undine_schema::{Dimension, Fallback, Parameter, Range, Type};
 
 /// What a parameter takes, in words.
 pub fn wanted(parameter: &Parameter) -> String {
@@ -88,13 +89,11 @@ fn default_example(parameter: &Parameter) -> Option<String> {
     let dimension = parameter.dimension()?;
     match parameter.fallback {
         Fallback::Number(number) if number != 0.0 => {
-            let text = pretty(number, dimension);
+            let text = spell(number, dimension);
             Some(if dimension == Dimension::NONE { text } else { format!("\"{text}\"") })
         }
-        Fallback::Vector([x, y, z]) if [x, y, z] != [0.0; 3] => {
-            let unit =
-                if dimension == Dimension::NONE { String::new() } else { format!(" {dimension}") };
-            Some(format!("\"{x} {y} {z}{unit}\""))
+        Fallback::Vector(vector) if vector != [0.0; 3] => {
+            Some(format!("\"{}\"", spell_vector(vector, dimension)))
         }
         _ => None,
     }
@@ -102,43 +101,16 @@ fn default_example(parameter: &Parameter) -> Option<String> {
 
 /// The range of a parameter in words, with its unit.
 pub fn bounds(parameter: &Parameter) -> String {
-    let dimension = parameter.dimension().unwrap_or(Dimension::NONE);
-    let (range, number) = (parameter.range, |number| pretty(number, dimension));
-    let least = if range.above { "greater than" } else { "at least" };
-    match (range.least.is_finite(), range.most.is_finite()) {
-        (true, true) if range.above => {
-            format!("greater than {} and at most {}", number(range.least), number(range.most))
-        }
-        (true, true) => format!("from {} to {}", number(range.least), number(range.most)),
-        (true, false) => format!("{least} {}", number(range.least)),
-        (false, true) => format!("at most {}", number(range.most)),
-        (false, false) => "a smaller number".to_owned(),
+    match parameter.range {
+        // What no number of the machine holds is out of range even here.
+        Range::ALL => "a smaller number".to_owned(),
+        range => range.words_in(parameter.dimension().unwrap_or(Dimension::NONE)),
     }
 }
 
-/// A number in a unit that people would use for its size.
-pub fn pretty(number: f64, dimension: Dimension) -> String {
-    let units: &[(&str, f64)] = match dimension {
-        Dimension::NONE => return format!("{number}"),
-        Dimension::LENGTH => {
-            &[("km", 1e3), ("m", 1.0), ("cm", 1e-2), ("mm", 1e-3), ("um", 1e-6), ("nm", 1e-9)]
-        }
-        Dimension::TIME => &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6)],
-        Dimension::PRESSURE => &[("GPa", 1e9), ("MPa", 1e6), ("kPa", 1e3), ("Pa", 1.0)],
-        Dimension::MASS => &[("t", 1e3), ("kg", 1.0), ("g", 1e-3), ("mg", 1e-6)],
-        Dimension::DYNAMIC_VISCOSITY => &[("Pa·s", 1.0), ("mPa·s", 1e-3), ("uPa·s", 1e-6)],
-        _ => &[],
-    };
-    let unit = units.iter().find(|(_, size)| number.abs() >= size * (1.0 - 1e-9)).or(units.last());
-    match unit {
-        Some((symbol, size)) if number != 0.0 => format!("{} {symbol}", rounded(number / size)),
-        _ => format!("{} {dimension}", rounded(number)),
-    }
-}
-
-/// A number without the dust of its conversion.
-fn rounded(number: f64) -> f64 {
-    format!("{number:.9e}").parse().unwrap_or(number)
+/// A number with a good unit, without the dust of conversions and roots.
+pub fn about(number: f64, dimension: Dimension) -> String {
+    spell(format!("{number:.5e}").parse().unwrap_or(number), dimension)
 }
 
 #[cfg(test)]
@@ -146,19 +118,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_shown_in_units_of_their_size() {
+    fn numbers_are_shown_without_dust() {
         for (number, dimension, wanted) in [
             (40e-6, Dimension::LENGTH, "40 um"),
-            (1e-5, Dimension::LENGTH, "10 um"),
-            (1e-3, Dimension::LENGTH, "1 mm"),
-            (40.0, Dimension::LENGTH, "40 m"),
-            (0.02, Dimension::LENGTH, "2 cm"),
-            (0.0, Dimension::LENGTH, "0 m"),
-            (4e9, Dimension::PRESSURE, "4 GPa"),
-            (1000.0, Dimension::DENSITY, "1000 kg/m3"),
+            (0.1 + 0.2, Dimension::LENGTH, "30 cm"),
+            (2.0_f64.sqrt(), Dimension::VELOCITY, "1.41421 m/s"),
             (0.5, Dimension::NONE, "0.5"),
+            (f64::INFINITY, Dimension::LENGTH, "inf"),
         ] {
-            assert_eq!(pretty(number, dimension), wanted);
+            assert_eq!(about(number, dimension), wanted);
         }
     }
 }
