@@ -40,7 +40,7 @@ pub struct SceneArguments {
     /// Scales resolution for a quick look: 0.5 makes voxels twice as large
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
     pub quality: Option<f64>,
-    /// Makes these frames: 96, or 1001-1096
+    /// Ends the run after so many frames, 96, or at the second of 1001-1096; it begins where the scene does
     #[arg(long, value_name = "FRAMES")]
     pub frames: Option<String>,
 }

@@ -4,27 +4,29 @@ use crate::arguments::SceneArguments;
 use crate::width;
 use std::path::PathBuf;
 use undine::{ExitCode, catalogue, prepare};
-use undine_scene::Scene;
+use undine_scene::{Diagnostic, Place, Report, Scene, Source};
 
 /// The scene with what the command line changes in it; errors are printed.
 pub fn load(arguments: &SceneArguments) -> Result<Scene, ExitCode> {
     let path = file(&arguments.scene);
-    let mut overrides = arguments.set.clone();
+    let refused = |report: Report| {
+        eprint!("{}", report.render(width()));
+        ExitCode::BadScene
+    };
+    let mut scene = Scene::load(&path, &catalogue(), &arguments.set).map_err(refused)?;
     if let Some(frames) = &arguments.frames {
-        overrides.push(("setup.frames".to_owned(), frames.clone()));
+        scene.settings.end_at(frames).map_err(|help| {
+            let source = Source::new("--frames", frames);
+            let place = Place { source, span: 0..frames.len() };
+            let mut report = Report::default();
+            report.add(Diagnostic::error(&place, "the run cannot make these frames").help(help));
+            refused(report)
+        })?;
     }
-    match Scene::load(&path, &catalogue(), &overrides) {
-        Ok(mut scene) => {
-            if let Some(quality) = arguments.quality {
-                prepare::scale_resolution(&mut scene, quality);
-            }
-            Ok(scene)
-        }
-        Err(report) => {
-            eprint!("{}", report.render(width()));
-            Err(ExitCode::BadScene)
-        }
+    if let Some(quality) = arguments.quality {
+        prepare::scale_resolution(&mut scene, quality);
     }
+    Ok(scene)
 }
 
 /// A folder stands for the `scene.kdl` in it.

@@ -74,7 +74,7 @@ pub const SETUP: Declaration = Declaration {
         Parameter::integer(
             "checkpoint-every",
             1,
-            "frames from one checkpoint to the next; 0 for none",
+            "frames from one checkpoint to the next; 0 for a single one, at the last frame",
         )
         .between(0.0, 1e6)
         .advanced(),
@@ -157,7 +157,7 @@ pub struct Settings {
     pub seed: u64,
     /// Which way is up.
     pub up: Up,
-    /// Frames between checkpoints; `None` for no checkpoints.
+    /// Frames between checkpoints; `None` for a single one, at the last frame.
     pub checkpoint_every: Option<usize>,
     /// How many checkpoints stay; `None` keeps all.
     pub checkpoint_keep: Option<usize>,
@@ -172,6 +172,25 @@ impl Settings {
     /// When a frame begins in simulated time [s]; the first at 0.
     pub fn time(&self, frame: f64) -> f64 {
         (frame - self.first as f64) * self.frame_seconds()
+    }
+
+    /// Ends the run where `96` or `1001-1096` says; or what is wrong with it.
+    ///
+    /// A run begins at the scene's first frame: a count is counted from there, and what lies before a later frame is made on
+    /// the way to it.
+    pub fn end_at(&mut self, frames: &str) -> Result<(), String> {
+        let first = self.first;
+        let (from, to) = frame_range(frames, first).map_err(|right| {
+            right.replace("frames=96", "96").replace("frames=\"1001-1096\"", "1001-1096")
+        })?;
+        if from < first {
+            return Err(format!(
+                "the scene begins at frame {first}, which is simulated first; write a count, or {first}-{}",
+                to.max(first)
+            ));
+        }
+        self.last = to;
+        Ok(())
     }
 
     /// What holds where a scene says nothing: one frame.
@@ -304,6 +323,22 @@ mod tests {
     fn declarations_have_no_faults() {
         assert_eq!(faults(&SETUP), [""; 0]);
         assert_eq!(faults(&OUTPUT), [""; 0]);
+    }
+
+    #[test]
+    fn a_run_may_end_elsewhere_but_begins_where_the_scene_does() {
+        let end = |first, frames: &str| {
+            let mut settings = Settings { first, last: first + 95, ..Settings::plain("a") };
+            settings.end_at(frames).map(|()| (settings.first, settings.last))
+        };
+        assert_eq!(end(1001, "10"), Ok((1001, 1010)));
+        assert_eq!(end(1001, "1001-1120"), Ok((1001, 1120)));
+        assert_eq!(end(1001, "1005-1010"), Ok((1001, 1010)));
+        for bad in ["1-10", "990-1010", "990-1000", "0", "1010-1005", "ten"] {
+            assert!(end(1001, bad).is_err(), "{bad}");
+        }
+        assert!(end(1001, "1-10").unwrap_err().contains("begins at frame 1001"));
+        assert!(!end(1001, "0").unwrap_err().contains("frames="));
     }
 
     #[test]

@@ -75,3 +75,43 @@ fn a_damaged_checkpoint_is_noticed_and_an_older_one_taken() {
     assert!(out.contains("damaged"), "{out}");
     assert_same(&files(&stage.cache()), &files(&whole.cache()), "after damage");
 }
+
+#[test]
+fn frames_on_the_command_line_keep_the_first_frame_of_the_scene() {
+    let stage = Stage::new(&SCENE.replace("frames=24", "frames=\"1001-1024\""));
+    let made = |words: &[&str]| {
+        let _ = std::fs::remove_dir_all(stage.cache());
+        succeeds(&[&["run", &stage.scene(), "--quiet", "--frames"], words].concat());
+        let names = files(&stage.cache()).into_keys().filter(|name| name.ends_with(".ply"));
+        names.collect::<Vec<String>>()
+    };
+    assert_eq!(made(&["2"]), ["balls.1001.ply", "balls.1002.ply"]);
+    // What lies before is made on the way.
+    assert_eq!(made(&["1002-1003"]), ["balls.1001.ply", "balls.1002.ply", "balls.1003.ply"]);
+    for bad in ["1-10", "990-1010", "0", "1010-1002", "some"] {
+        let refused = ended(&["run", &stage.scene(), "--frames", bad]);
+        assert_eq!(refused.code, 2, "{bad}: {}", refused.error);
+        assert!(refused.error.contains("--frames"), "{bad}: {}", refused.error);
+    }
+    let refused = ended(&["run", &stage.scene(), "--frames", "1-10"]);
+    assert!(refused.error.contains("begins at frame 1001"), "{}", refused.error);
+}
+
+#[test]
+fn redoing_says_how_far_it_goes_back_and_refuses_what_is_not_there() {
+    let stage = Stage::new(SCENE);
+    succeeds(&["run", &stage.scene(), "--quiet"]);
+    let before = files(&stage.cache());
+    for from in ["25", "0"] {
+        let refused = ended(&["run", &stage.scene(), "--from", from]);
+        assert_eq!(refused.code, 2, "{}", refused.error);
+        assert!(refused.error.contains("frames 1 to 24"), "{}", refused.error);
+        assert_same(&files(&stage.cache()), &before, "after refusing");
+    }
+    let out = succeeds(&["run", &stage.scene(), "--from", "24"]);
+    assert!(out.contains("frames 0024 to 0024 are made again"), "{out}");
+    // Two checkpoints are kept: those of the last two frames.
+    let out = succeeds(&["run", &stage.scene(), "--from", "12"]);
+    assert!(out.contains("goes back to frame 1,"), "{out}");
+    assert_same(&files(&stage.cache()), &before, "after redoing");
+}

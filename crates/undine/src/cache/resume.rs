@@ -72,6 +72,8 @@ pub enum Note {
         first: FrameId,
         /// The last of them.
         last: FrameId,
+        /// The frame that was to be the first of them, if one was asked for.
+        asked: Option<i64>,
     },
     /// Frames of a scene that has changed since are kept, up to this one.
     Kept(i64),
@@ -104,9 +106,19 @@ impl fmt::Display for Note {
                     frame.frame()
                 )
             }
-            Note::Redone { first, last } => {
+            Note::Redone { first, last, asked: None } => {
                 write!(f, "frames {first} to {last} have no checkpoint and are made again")
             }
+            Note::Redone { first, last, asked: Some(asked) } if first.frame() >= *asked => {
+                write!(f, "frames {first} to {last} are made again")
+            }
+            Note::Redone { first, last, asked: Some(asked) } => write!(
+                f,
+                "no checkpoint is left of frame {} (checkpoint-keep says how many stay): the run goes back to frame {}, \
+                 and frames {first} to {last} are made again",
+                asked.saturating_sub(1),
+                first.frame()
+            ),
             Note::Kept(last) => write!(
                 f,
                 "the scene has changed; the frames to {last} are those of the earlier one"
@@ -187,7 +199,7 @@ pub(super) fn decide(
         |entry: &FrameEntry| after.is_some_and(|after| entry.frame <= FrameId::whole(after));
     let (stay, redone): (Vec<_>, Vec<_>) = before.frames.iter().cloned().partition(stays);
     if let (false, Some(first), Some(last)) = (fresh, redone.first(), redone.last()) {
-        notes.push(Note::Redone { first: first.frame, last: last.frame });
+        notes.push(Note::Redone { first: first.frame, last: last.frame, asked: choice.from });
     }
 
     // Frames that stay were made by the scene before; those after the start will be made by this one.

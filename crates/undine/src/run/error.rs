@@ -31,6 +31,16 @@ pub enum RunError {
     /// A checkpoint could not be written or read.
     #[error(transparent)]
     Checkpoint(Box<CheckpointError>),
+    /// It was asked to redo what it does not make.
+    #[error("--from {from}: the run makes frames {first} to {last}; nothing was changed")]
+    NoSuchFrame {
+        /// The frame to begin with.
+        from: i64,
+        /// The first frame of the run.
+        first: i64,
+        /// The last frame of the run.
+        last: i64,
+    },
     /// It was asked to end.
     #[error("interrupted")]
     Interrupted {
@@ -89,7 +99,7 @@ impl RunError {
     /// What a shell is told.
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Scene(_) => ExitCode::BadScene,
+            Self::Scene(_) | Self::NoSuchFrame { .. } => ExitCode::BadScene,
             Self::Interrupted { .. } => ExitCode::Interrupted,
             Self::Cache(why) if why.is_disk() => ExitCode::Disk,
             Self::Cache(_) => ExitCode::BadScene,

@@ -48,6 +48,10 @@ pub fn run(
 ) -> Result<Option<i64>, RunError> {
     let first = scene.settings.first;
     let last = scene.settings.last;
+    // Before anything is thrown away.
+    if let Some(from) = options.choice.from.filter(|from| !(first..=last).contains(from)) {
+        return Err(RunError::NoSuchFrame { from, first, last });
+    }
     let folder = cache_folder(scene);
     let whole = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let keep = Keep {
