@@ -37,7 +37,7 @@ pub struct SceneArguments {
     /// Sets a parameter by its exposed name or its path: --set wind-speed="8 0 0 m/s"
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
-    /// Scales resolution for a quick look: 0.5 makes voxels twice as large
+    /// Scales resolution for a quick look: 0.5 makes voxels twice as large, and writes to a folder of its own
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
     pub quality: Option<f64>,
     /// Ends the run after so many frames, 96, or at the second of 1001-1096; it begins where the scene does

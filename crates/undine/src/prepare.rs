@@ -88,8 +88,14 @@ fn check_names(simulation: &Simulation) -> undine_sim::Result<()> {
     Ok(())
 }
 
-/// Makes every voxel and spacing `1 / quality` times as large: for a quick look.
+/// Makes every voxel and spacing `1 / quality` times as large, for a quick look, which has a cache of its own.
 pub fn scale_resolution(scene: &mut Scene, quality: f64) {
+    if quality == 1.0 {
+        return;
+    }
+    for output in &mut scene.outputs {
+        output.dir = format!("{}-quality-{quality}", output.dir.trim_end_matches('/'));
+    }
     scale_group(&mut scene.root, quality);
     for input in &mut scene.inputs {
         input.nodes.iter_mut().for_each(|node| scale_node(node, quality));

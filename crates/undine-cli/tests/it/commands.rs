@@ -214,6 +214,15 @@ fn quality_makes_voxels_larger() {
     let full = particles(&["check", &stage.scene()]);
     let half = particles(&["check", &stage.scene(), "--quality", "0.5"]);
     assert!(half * 4 < full, "{half} of {full}");
+    // A quick look leaves the cache of the scene alone, in either order.
+    let run = |quality: &str| {
+        succeeds(&["run", &stage.scene(), "--quiet", "--frames", "2", "--quality", quality]);
+    };
+    run("0.5");
+    assert!(!stage.cache().exists() && stage.path().join("cache-quality-0.5").is_dir());
+    run("1");
+    assert!(stage.cache().is_dir());
+    run("0.5");
 }
 
 #[test]
