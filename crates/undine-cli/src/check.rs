@@ -2,9 +2,10 @@
 
 use crate::arguments::Check;
 use crate::{memory, print, run, scene, width};
-use undine::estimate::{Estimate, estimate};
+use undine::estimate::{Estimate, TooMany, estimate};
 use undine::{ExitCode, prepare};
 use undine_core::memory::MemoryBudget;
+use undine_scene::Diagnostic;
 
 /// Checks a scene.
 pub fn check(arguments: &Check) -> ExitCode {
@@ -17,11 +18,19 @@ pub fn check(arguments: &Check) -> ExitCode {
         Ok(simulation) => simulation,
         Err(why) => return run::tell(&why, &scene),
     };
-    let Estimate { frames, substeps, particles, memory, disk } = match estimate(&scene, &simulation)
-    {
-        Ok(estimate) => estimate,
-        Err(why) => return run::tell(&why, &scene),
-    };
+    let Estimate { frames, substeps, particles, memory, disk, too_many } =
+        match estimate(&scene, &simulation) {
+            Ok(estimate) => estimate,
+            Err(why) => return run::tell(&why, &scene),
+        };
+    if let Some(TooMany { wanted, most, object }) = too_many {
+        let message = format!("a frame would take {wanted} substeps, and {most} are allowed");
+        let help = format!(
+            "the run would stop: raise max-substeps, or look for something small or fast in `{object}`"
+        );
+        let warning = Diagnostic::warning(scene.place("setup.max-substeps"), message).help(help);
+        eprint!("{}", warning.render(width()));
+    }
     let mut text = format!("{}: nothing is wrong\n", scene.settings.name);
     text += &format!("  frames     {frames}, about {substeps} substeps\n");
     text += &format!("  particles  {particles} to begin with\n");

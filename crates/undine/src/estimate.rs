@@ -8,7 +8,7 @@ use undine_sim::registry;
 use undine_sim::timeline::Substeps;
 
 /// What a run takes, as far as its first frame tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Estimate {
     /// Frames to write.
     pub frames: u64,
@@ -20,6 +20,19 @@ pub struct Estimate {
     pub memory: u64,
     /// What frames and checkpoints take [bytes].
     pub disk: u64,
+    /// Why the run would stop at once, if a frame takes more substeps than may be.
+    pub too_many: Option<TooMany>,
+}
+
+/// A frame that takes more substeps than the setup allows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TooMany {
+    /// How many it would take.
+    pub wanted: u64,
+    /// How many may be.
+    pub most: u32,
+    /// Which Object asks for such short steps.
+    pub object: String,
 }
 
 /// Looks at a Simulation that has not begun.
@@ -40,11 +53,16 @@ pub fn estimate(scene: &Scene, simulation: &Simulation) -> Result<Estimate, RunE
             }
         }
     }
+    let mut too_many = None;
     let per_frame = match timeline.substeps {
         Substeps::Fixed(count) => f64::from(count),
         Substeps::Adaptive { least, most, .. } => {
-            let longest = simulation.longest_step().map_err(RunError::stopped)?.0;
-            (timeline.frame_time() / longest).ceil().clamp(f64::from(least), f64::from(most))
+            let (longest, object) = simulation.longest_step().map_err(RunError::stopped)?;
+            let wanted = (timeline.frame_time() / longest).ceil().max(f64::from(least));
+            if wanted > f64::from(most) {
+                too_many = Some(TooMany { wanted: wanted as u64, most, object });
+            }
+            wanted
         }
     };
     let steps = frames.saturating_sub(1) + u64::from(timeline.preroll);
@@ -55,6 +73,7 @@ pub fn estimate(scene: &Scene, simulation: &Simulation) -> Result<Estimate, RunE
         particles: world.particles.iter().map(|(_, particles)| particles.len() as u64).sum(),
         memory,
         disk: frames * u64::from(timeline.outputs_per_frame) * frame.0 + kept * memory,
+        too_many,
     })
 }
 

@@ -236,3 +236,17 @@ fn a_disabled_input_takes_along_what_depends_on_it() {
     assert!(out.contains("left out"), "{out}");
     succeeds(&["run", &stage.scene(), "--quiet", "--frames", "1-3"]);
 }
+
+#[test]
+fn check_warns_of_a_run_that_would_stop_for_its_substeps() {
+    let scene = SCENE.replace("substeps=4", "cfl=0.001 max-substeps=8");
+    let stage = Stage::new(&scene);
+    let checked = ended(&["check", &stage.scene()]);
+    assert_eq!(checked.code, 0, "{}", checked.error);
+    for word in ["substeps", "8 are allowed", "max-substeps", "`balls`", "scene.kdl:2"] {
+        assert!(checked.error.contains(word), "no {word} in\n{}", checked.error);
+    }
+    let stopped = ended(&["run", &stage.scene()]);
+    assert_eq!(stopped.code, 3, "{}", stopped.error);
+    assert!(stopped.error.contains("whole to frame 1"), "{}", stopped.error);
+}
