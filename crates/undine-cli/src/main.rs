@@ -14,6 +14,7 @@ mod trace;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
+use terminal_size::{Width, terminal_size_of};
 use undine::ExitCode;
 
 fn main() {
@@ -41,6 +42,13 @@ fn width() -> usize {
     console_width().clamp(40, 120)
 }
 
+/// What the shell says, or the terminal itself: shells seldom hand on what they know. Files and pipes get 100 letters.
 fn console_width() -> usize {
-    std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).unwrap_or(100)
+    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let terminal = || {
+        let (Width(columns), _) =
+            terminal_size_of(std::io::stdout()).or_else(|| terminal_size_of(std::io::stderr()))?;
+        Some(usize::from(columns))
+    };
+    said.or_else(terminal).unwrap_or(100)
 }

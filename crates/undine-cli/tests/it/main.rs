@@ -6,3 +6,4 @@ mod examples;
 mod kill;
 mod program;
 mod resume;
+mod terminal;
