@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
-/// Simulates liquids, gas, hair, cloth, bodies and spray from one declarative setup
+/// Simulates particles, rigid bodies and what acts on them, from one declarative setup
 #[derive(Debug, Parser)]
 #[command(name = "undine", version, max_term_width = 100, disable_help_subcommand = true)]
 pub struct Arguments {

@@ -3,6 +3,15 @@
 use crate::program::{SCENE, Stage, ended, succeeds};
 
 #[test]
+fn the_first_line_promises_what_there_is() {
+    let help = succeeds(&["--help"]);
+    let first = help.lines().next().unwrap();
+    assert!(first.contains("particles") && first.contains("rigid bodies"), "{first}");
+    let absent = ["liquid", "gas", "hair", "cloth"];
+    assert!(!absent.iter().any(|word| first.contains(word)), "{first}");
+}
+
+#[test]
 fn check_says_what_a_run_takes() {
     let stage = Stage::new(SCENE);
     let out = succeeds(&["check", &stage.scene()]);
@@ -187,6 +196,7 @@ fn too_little_memory_ends_with_4_before_it_is_taken() {
     let stage = Stage::new(&SCENE.replace("5 cm", "5 mm"));
     let refused = ended(&["run", &stage.scene(), "--memory", "2MB"]);
     assert_eq!(refused.code, 4, "{}", refused.error);
+    assert!(refused.error.contains("no frame is whole yet"), "{}", refused.error);
     assert!(refused.error.contains("memory budget"), "{}", refused.error);
 }
 
