@@ -2,6 +2,7 @@
 
 mod commands;
 mod disk_kill;
+mod documents;
 mod examples;
 mod kill;
 mod program;
