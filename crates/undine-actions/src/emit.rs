@@ -7,6 +7,7 @@
 use crate::solid::{AnySolid, optional_solid};
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
+use undine_core::MemoryBudget;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::mesh::Bounds;
 use undine_geometry::motion::Motion;
@@ -150,12 +151,16 @@ impl Operator for Emit {
     }
 }
 
+/// What a birth takes while it is prepared, with its channels [bytes].
+const BYTES_OF_BIRTH: u64 = 256;
+
 /// A particle to be.
 struct Birth {
     place: DVec3,
     velocity: DVec3,
     radius: f64,
-    age: f64,
+    /// The part of the step that is left when it is born.
+    share: f64,
 }
 
 impl Emit {
@@ -181,6 +186,14 @@ impl Emit {
                 }
             },
         };
+        let window = [
+            values.optional_number("start")?.unwrap_or(f64::NEG_INFINITY),
+            values.optional_number("end")?.unwrap_or(f64::INFINITY),
+        ];
+        if window[0] > window[1] {
+            let what = format!("it ends at {} s, before it begins at {} s", window[1], window[0]);
+            return Err(ingest.bad("end", what, "let it end later, or begin earlier"));
+        }
         let path_number =
             ingest.path.bytes().fold(0, |sum, byte| random::bits(sum, u64::from(byte)));
         Ok(Self {
@@ -196,16 +209,13 @@ impl Emit {
             radius_jitter: number("radius-jitter")?,
             density: number("density")?,
             inherit: number("inherit")?,
-            window: [
-                values.optional_number("start")?.unwrap_or(f64::NEG_INFINITY),
-                values.optional_number("end")?.unwrap_or(f64::INFINITY),
-            ],
+            window,
             seed: random::bits(values.integer("seed")? as u64, path_number),
         })
     }
 
     fn be_born(&mut self, world: &mut World, now: &Moment) -> Result<()> {
-        let births = self.births(now)?;
+        let births = self.births(now, &world.budget)?;
         if births.is_empty() {
             return Ok(());
         }
@@ -220,15 +230,15 @@ impl Emit {
         batch.set("pscale", &each(&|birth| birth.radius as f32))?;
         let mass = 4.0 / 3.0 * PI * self.density;
         batch.set("mass", &each(&|birth| (mass * birth.radius.powi(3)) as f32))?;
-        if particles.handle::<f32>("age").is_ok() {
-            batch.set("age", &each(&|birth| birth.age as f32))?;
+        if particles.handle::<f32>("step-share").is_ok() {
+            batch.set("step-share", &each(&|birth| birth.share as f32))?;
         }
         particles.append(&world.domains[domain], batch)?;
         Ok(())
     }
 
     /// Who is born in a step.
-    fn births(&self, now: &Moment) -> Result<Vec<Birth>> {
+    fn births(&self, now: &Moment, world_budget: &MemoryBudget) -> Result<Vec<Birth>> {
         let [from, to] = [now.time, now.time + now.step].map(|time| {
             // Counted from where it begins, so that the first is born 1/rate later.
             let begin = if self.window[0].is_finite() { self.window[0] } else { 0.0 };
@@ -241,6 +251,7 @@ impl Emit {
             let what = format!("{count:.0} particles would be born in one step");
             return Err(SimError::setup(format!("{}.rate", self.path), what, "lower the rate"));
         }
+        world_budget.check("births of one step", count as u64 * BYTES_OF_BIRTH)?;
         let seed = random::bits(random::bits(now.seed, self.seed), now.count);
         let count = count as usize;
         let Some(places) = self.places(seed, count)? else { return Ok(Vec::new()) };
@@ -259,10 +270,10 @@ impl Emit {
             }
             let jitter = self.jitter * in_ball([draw(0), draw(1), draw(2)]);
             let velocity = self.velocity + self.speed * normal + jitter + carried;
-            // Born somewhen in the step before, so that a stream has no gaps from step to step.
-            let age = now.step * draw(3);
+            // Born somewhen in the step, so that a stream has no gaps from step to step; from then on it flies, and collides.
+            let share = draw(3);
             let radius = self.radius * (1.0 + self.radius_jitter * (2.0 * draw(4) - 1.0));
-            Birth { place: place + age * velocity, velocity, radius, age }
+            Birth { place, velocity, radius, share }
         };
         Ok(places.into_iter().enumerate().map(birth).collect())
     }

@@ -1,5 +1,6 @@
 //! What a person or a farm sees of a run: a bar with the time left on a terminal, plain lines otherwise, or lines of JSON.
 
+use crate::signal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -23,16 +24,17 @@ pub enum Style {
 /// Tells of a run.
 pub struct Progress {
     style: Style,
-    stop: Arc<AtomicBool>,
+    /// Set when somebody asks the run to end; before the first frame the system's own way of ending holds.
+    stop: Option<Arc<AtomicBool>>,
     bar: Option<ProgressBar>,
     frames: (i64, i64),
     began: Instant,
 }
 
 impl Progress {
-    /// Tells of it in this style; `stop` is set when the run should end.
-    pub fn new(style: Style, stop: Arc<AtomicBool>) -> Self {
-        Self { style, stop, bar: None, frames: (0, 0), began: Instant::now() }
+    /// Tells of it in this style.
+    pub fn new(style: Style) -> Self {
+        Self { style, stop: None, bar: None, frames: (0, 0), began: Instant::now() }
     }
 
     fn say(&self, json: serde_json::Value, text: &str) {
@@ -53,6 +55,7 @@ impl Progress {
 
 impl Listener for Progress {
     fn begins(&mut self, frames: (i64, i64), cache: &Path) {
+        self.stop = Some(signal::watch());
         self.frames = frames;
         self.began = Instant::now();
         let (from, to) = frames;
@@ -107,7 +110,7 @@ impl Listener for Progress {
     }
 
     fn should_stop(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::arguments::Run;
 use crate::progress::{Progress, Style};
-use crate::{memory, scene, signal, trace, width};
+use crate::{memory, scene, trace, width};
 use std::path::Path;
 use undine::cache::{Choice, Which, read_manifest};
 use undine::run::cache_folder;
@@ -48,7 +48,7 @@ pub fn run(arguments: &Run) -> ExitCode {
         (_, true) => Style::Json,
         _ => Style::People,
     };
-    let mut progress = Progress::new(style, signal::watch());
+    let mut progress = Progress::new(style);
     match undine::run(&scene, &options, &mut progress) {
         Ok(_) => ExitCode::Done,
         Err(why) => {

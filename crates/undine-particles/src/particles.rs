@@ -13,7 +13,8 @@ use undine_sim::action::force::implicit_kick;
 use undine_sim::input::{Data, Geometry, PointCloud};
 use undine_sim::offers::{Dofs, Embedded, Material, Port, Spatial};
 use undine_sim::{
-    Budget, Id, Ingest, Moment, Object, ObjectId, Offers, Result, Stage, StoreId, Tasks, World,
+    Budget, Id, Ingest, Moment, Object, ObjectId, Offers, Result, SimError, Stage, StoreId, Tasks,
+    World,
 };
 
 /// "There are particles."
@@ -57,6 +58,7 @@ pub struct Particles {
     id: ObjectId,
     spatial: Spatial,
     age: Handle<f32>,
+    share: Handle<f32>,
 }
 
 impl Object for Particles {
@@ -82,7 +84,8 @@ impl Object for Particles {
         let domain = ingest.world.domain(domain)?;
         let particles = ParticleSystem::new(ingest.path, &ingest.world.domains[domain])?;
         let particles = ingest.world.particles.add(particles);
-        let (spatial, age) = add_channels(&mut ingest.world.particles[particles], particles)?;
+        let (spatial, age, share) =
+            add_channels(&mut ingest.world.particles[particles], particles)?;
         let first = fill(ingest.world, domain, particles, cloud, &initial)?;
         let id = |place: u32| first + u64::from(place);
         let edges = cloud.edges.iter().map(|edge| edge.map(id)).collect();
@@ -95,7 +98,7 @@ impl Object for Particles {
             ..Offers::default()
         };
         let id = ingest.offer(domain, data.attributes.clone(), offers);
-        Ok(vec![Self { id, spatial, age }])
+        Ok(vec![Self { id, spatial, age, share }])
     }
 
     fn id(&self) -> ObjectId {
@@ -116,9 +119,11 @@ impl Object for Particles {
         on.task(Stage::SolveAlone, "take forces", Self::take_forces)
             .reads([key("force"), key("force-slope"), key("mass"), key("v-before")])
             .writes([key("v")]);
-        on.task(Stage::Advance, "move", Self::advance)
-            .reads([key("v"), key("v-before")])
-            .writes([key("position"), key("age")]);
+        on.task(Stage::Advance, "move", Self::advance).reads([key("v"), key("v-before")]).writes([
+            key("position"),
+            key("age"),
+            key("step-share"),
+        ]);
         // · Stage::Collide          bounce off colliders                 Operator
         on.task(Stage::Rebucket, "sort into Buckets", Self::rebucketize)
             .writes([store.everything()]);
@@ -172,7 +177,7 @@ struct Initial {
 fn add_channels(
     particles: &mut ParticleSystem,
     id: Id<ParticleSystem>,
-) -> Result<(Spatial, Handle<f32>)> {
+) -> Result<(Spatial, Handle<f32>, Handle<f32>)> {
     let vector = |name: &'static str| ChannelSpec::new(name, Vec3::ZERO);
     let number = |name: &'static str| ChannelSpec::new(name, 0.0_f32);
     let spatial = Spatial {
@@ -187,7 +192,24 @@ fn add_channels(
             .add_channel(&ChannelSpec::new("force-slope", Mat3::ZERO).unit("N/m").transient())?,
     };
     let age = particles.add_channel(&number("age").unit("s").combine(Combine::Max))?;
-    Ok((spatial, age))
+    // The part of this step that a particle flies: less than 1 only in the one in which it is born.
+    let share = particles.add_channel(&ChannelSpec::new("step-share", 1.0_f32).transient())?;
+    Ok((spatial, age, share))
+}
+
+/// Channels of an input that particles give anew.
+const NOT_TAKEN: &[&str] = &["id", "source-id", "step-share"];
+
+/// Refuses masses that are none, also after rounding to what a channel holds.
+fn check_masses(masses: &[f64]) -> Result<()> {
+    match masses.iter().position(|&mass| !(mass as f32).is_normal() || mass < 0.0) {
+        None => Ok(()),
+        Some(n) => {
+            let what = format!("particle {n} of the input would have a mass of {} kg", masses[n]);
+            let help = "a mass has to be positive: look at `radius` and `density`, or at the channels `mass`, `pscale` and `density`";
+            Err(SimError::setup("particles", what, help))
+        }
+    }
 }
 
 /// Puts particles at the points of the input, with the channels that it has; the first one's id.
@@ -203,7 +225,7 @@ fn fill(
         particles.channels().infos().any(|info| info.name == name)
     };
     for name in cloud.numbers.keys() {
-        if !known(particles, name) {
+        if !known(particles, name) && !NOT_TAKEN.contains(&name.as_str()) {
             particles
                 .add_channel(&ChannelSpec::new(name.clone(), 0.0_f32).combine(Combine::Mean))?;
         }
@@ -216,7 +238,10 @@ fn fill(
     }
     let mut batch = particles.batch(&cloud.positions)?;
     for (name, values) in &cloud.numbers {
-        if name != "id" {
+        if name == "mass" {
+            check_masses(values)?;
+        }
+        if !NOT_TAKEN.contains(&name.as_str()) {
             let values: Vec<f32> = values.iter().map(|&value| value as f32).collect();
             batch.set(name, &values)?;
         }
@@ -227,7 +252,9 @@ fn fill(
     let masses = initial.radius.iter().zip(&initial.density);
     let mass = |(radius, density): (&f64, &f64)| (4.0 / 3.0 * PI * radius.powi(3) * density) as f32;
     if !cloud.numbers.contains_key("mass") {
-        batch.set("mass", &masses.map(mass).collect::<Vec<_>>())?;
+        let masses: Vec<f32> = masses.map(mass).collect();
+        check_masses(&masses.iter().map(|&mass| f64::from(mass)).collect::<Vec<_>>())?;
+        batch.set("mass", &masses)?;
     }
     batch.set("v", &initial.velocity.iter().map(|value| value.as_vec3()).collect::<Vec<_>>())?;
     batch.set("pscale", &initial.radius.iter().map(|&radius| radius as f32).collect::<Vec<_>>())?;
@@ -299,20 +326,24 @@ impl Particles {
 
     fn advance(&mut self, world: &mut World, now: &Moment) -> Result<()> {
         // By the mean of both velocities, or backward Euler's where the system has used that.
-        let after = if world.object(self.id).coupled { 1.0 } else { 0.5 } * now.step as f32;
-        let before = now.step as f32 - after;
+        let step = now.step as f32;
+        let after = if world.object(self.id).coupled { 1.0 } else { 0.5 } * step;
+        let before = step - after;
         let particles = &world.particles[self.spatial.particles];
         let domain = &world.domains[world.object(self.id).domain];
         Accessor::new("move", domain).over(particles.topology()).run(
             (
                 (particles.own(self.spatial.velocity), particles.own(self.spatial.velocity_before)),
                 (particles.write(particles.position()), particles.write(self.age)),
+                particles.write(self.share),
             ),
-            |_, ((velocity, velocity_before), (position, age))| {
+            |_, ((velocity, velocity_before), (position, age), share)| {
                 for (n, position) in position.iter_mut().enumerate() {
-                    *position += after * velocity[n] + before * velocity_before[n];
+                    let moved = after * velocity[n] + before * velocity_before[n];
+                    *position += share[n] * moved;
+                    age[n] += share[n] * step;
+                    share[n] = 1.0;
                 }
-                age.iter_mut().for_each(|age| *age += now.step as f32);
             },
         )?;
         Ok(())

@@ -4,9 +4,7 @@ use crate::diagnostic::{Diagnostic, Report};
 use crate::document::{Atom, Scalar};
 use crate::syntax::slips::shortened;
 use crate::words::{about, bounds, example, wanted};
-use undine_schema::{
-    Dimension, Parameter, Quantity, QuantityError, Range, Type, Value, spelling,
-};
+use undine_schema::{Dimension, Parameter, Quantity, QuantityError, Range, Type, Value, spelling};
 
 /// The value of an atom for a parameter.
 pub fn read(atom: &Atom, parameter: &Parameter) -> Result<Value, Diagnostic> {

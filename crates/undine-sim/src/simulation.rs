@@ -211,6 +211,7 @@ impl Simulation {
             }
         }
         now.substep = substep;
+        self.check_finite(&now)?;
         self.run_stages(Stage::of(Pace::Frame, false), &now, observer)?;
         self.solver.forget();
         self.clock.frame = frame;
@@ -231,8 +232,9 @@ impl Simulation {
                 break;
             }
         }
-        self.run_stages(Stage::of(Pace::Substep, false), now, observer)?;
+        // Before anything moves by it: a NaN is then named with its channel.
         self.check_finite(now)?;
+        self.run_stages(Stage::of(Pace::Substep, false), now, observer)?;
         observer.substep(&SubstepReport {
             frame: now.frame,
             substep: now.substep,

@@ -65,6 +65,10 @@ impl Solver {
             return Ok(());
         }
         let (parts, unknowns) = gather(world, now.step)?;
+        // What does not fit is found here, once, and not nailed down in silence.
+        for part in parts.iter().filter(|part| part.dofs.is_some()) {
+            Hung::new(&unknowns, part.span, &part.boundary.0, &part.poses, &part.boundary.1)?;
+        }
         let kept = self.system.take().filter(|system| *system.unknowns() == unknowns);
         let system = kept.map_or_else(|| System::new(unknowns.clone()), Ok)?;
         if now.iteration == 0 {
@@ -278,7 +282,7 @@ impl Part {
     fn boundary(&self, unknowns: &Unknowns) -> Hung<'_> {
         let (shape, placed) = &self.boundary;
         match self.dofs {
-            // What does not fit was gathered wrongly, and nothing hangs on it.
+            // Checked when the iteration began.
             Some(_) => Hung::new(unknowns, self.span, shape, &self.poses, placed)
                 .unwrap_or(Hung::fixed(placed)),
             None => Hung::fixed(placed),

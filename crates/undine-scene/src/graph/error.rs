@@ -36,6 +36,14 @@ pub enum GraphError {
         /// The way around.
         names: Vec<String>,
     },
+    /// Inputs that need each other one after the other, too many.
+    #[error("{path}: more than {most} inputs need each other one after the other")]
+    TooDeep {
+        /// The node that is one too many.
+        path: String,
+        /// How many there may be.
+        most: usize,
+    },
     /// A source behind a filter, which could not reach it.
     #[error(
         "{path}: a source stands behind a filter; put sources first, or make another input and `merge` it"
@@ -87,6 +95,11 @@ impl GraphError {
                 path,
                 format!("the input `{}` is made from itself", names[0]),
                 names.join(" is made from "),
+            ),
+            Self::TooDeep { path, most } => SimError::setup(
+                path,
+                format!("more than {most} inputs need each other one after the other"),
+                "put several filters into one input",
             ),
             Self::SourceAfterFilter { path } => SimError::setup(
                 path,

@@ -19,7 +19,7 @@ pub use error::{Fault, GraphError};
 use crate::scene::{GraphNode, Input, Scene};
 use crate::settings::Up;
 use given::Given;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use undine_core::MemoryBudget;
@@ -152,6 +152,8 @@ type AtTime = (u64, Arc<Data>);
 #[derive(Debug)]
 pub struct Graph {
     inputs: BTreeMap<String, Input>,
+    /// Whether each of them is not the same at all times.
+    changing: BTreeMap<String, bool>,
     context: Context,
     /// Of each input what its nodes that never change have made.
     still: Mutex<BTreeMap<String, Arc<Data>>>,
@@ -159,6 +161,9 @@ pub struct Graph {
     moving: Mutex<BTreeMap<String, Vec<AtTime>>>,
     files: source_file::Files,
 }
+
+/// Inputs at most that need each other one after the other.
+const DEEPEST: usize = 500;
 
 impl Graph {
     /// A graph of these inputs. Names that are not there, names given twice and circles are refused; files are not looked at.
@@ -177,15 +182,24 @@ impl Graph {
         }
         let graph = Self {
             inputs: by_name,
+            changing: BTreeMap::new(),
             context,
             still: Mutex::default(),
             moving: Mutex::default(),
             files: source_file::Files::default(),
         };
-        for input in graph.inputs.values() {
-            graph.check(&input.nodes, &mut vec![&input.name])?;
+        let mut done = BTreeSet::new();
+        for (name, input) in &graph.inputs {
+            if !done.contains(name.as_str()) {
+                graph.check(&input.nodes, &mut vec![&input.name], &mut done)?;
+                done.insert(name);
+            }
         }
-        Ok(graph)
+        let mut changing = BTreeMap::new();
+        for name in graph.inputs.keys() {
+            graph.find_changing(name, &mut changing);
+        }
+        Ok(Self { changing, ..graph })
     }
 
     /// The inputs, by name.
@@ -200,9 +214,20 @@ impl Graph {
 
     /// Whether an input is not the same at all times.
     pub fn changes_with_time(&self, name: &str) -> bool {
-        self.inputs.get(name).is_some_and(|input| {
-            input.nodes.iter().any(|node| !node.disabled && self.changes(node))
-        })
+        self.changing.get(name).copied().unwrap_or(false)
+    }
+
+    /// Finds out whether an input changes, and notes it: many may name the same.
+    fn find_changing(&self, name: &str, known: &mut BTreeMap<String, bool>) -> bool {
+        if let Some(&changes) = known.get(name) {
+            return changes;
+        }
+        let changes = self.inputs.get(name).is_some_and(|input| {
+            let mut nodes = input.nodes.iter().filter(|node| !node.disabled);
+            nodes.any(|node| self.node_changes(node, &mut |name| self.find_changing(name, known)))
+        });
+        known.insert(name.to_owned(), changes);
+        changes
     }
 
     fn evaluate_within(
@@ -315,11 +340,15 @@ impl Graph {
     }
 
     fn changes(&self, node: &GraphNode) -> bool {
+        self.node_changes(node, &mut |name| self.changes_with_time(name))
+    }
+
+    fn node_changes(&self, node: &GraphNode, input: &mut dyn FnMut(&str) -> bool) -> bool {
         let by_itself = kind_of(node).is_ok_and(|kind| (kind.changes)(node, &self.context));
         by_itself
             || node.settings.values().any(|setting| setting.is_keyed())
-            || named_inputs(node).iter().any(|name| self.changes_with_time(name))
-            || node.children.iter().any(|child| !child.disabled && self.changes(child))
+            || named_inputs(node).iter().any(|name| input(name))
+            || node.children.iter().any(|child| !child.disabled && self.node_changes(child, input))
     }
 
     /// Whether all inputs that nodes need are there, and none of them needs in turn one of those that wait.
@@ -327,6 +356,7 @@ impl Graph {
         &'a self,
         nodes: &'a [GraphNode],
         waiting: &mut Vec<&'a str>,
+        done: &mut BTreeSet<&'a str>,
     ) -> Result<(), GraphError> {
         let mut filtered = false;
         for node in nodes.iter().filter(|node| !node.disabled) {
@@ -339,17 +369,24 @@ impl Graph {
             if !node.children.is_empty() && !std::ptr::eq(node.declaration, &filter_points::MERGE) {
                 return Err(GraphError::NothingWithin { path: node.path.clone() });
             }
-            self.check(&node.children, waiting)?;
+            self.check(&node.children, waiting, done)?;
             for name in named_inputs(node) {
                 let Some((name, other)) = self.inputs.get_key_value(&name) else {
                     return Err(self.unknown(&node.path, &name));
                 };
                 waiting.push(name);
+                if waiting.len() > DEEPEST {
+                    return Err(GraphError::TooDeep { path: node.path.clone(), most: DEEPEST });
+                }
                 if waiting[..waiting.len() - 1].contains(&name.as_str()) {
                     let names = waiting.iter().map(|&name| name.to_owned()).collect();
                     return Err(GraphError::Cycle { path: node.path.clone(), names });
                 }
-                self.check(&other.nodes, waiting)?;
+                // What was found sound once is not looked at again: many may name the same.
+                if !done.contains(name.as_str()) {
+                    self.check(&other.nodes, waiting, done)?;
+                    done.insert(name);
+                }
                 waiting.pop();
             }
         }

@@ -8,7 +8,8 @@
 //! no air yet, and one linearised step would let it fall as in a vacuum, or as in honey. Such a Force comes at a Stage of its
 //! own and says where the step would end under it and all that was summed up before ([`Force::settles_at`]). In the first
 //! Newton iteration it is linearised there, so that one iteration is enough for any length of the step; in the others
-//! where Newton's method is, so that what they converge to is the same.
+//! where Newton's method is, so that what they converge to is the same. Objects that Constraints hold are linearised there
+//! from the first iteration on.
 
 use crate::behavior::{Behavior, Ingest};
 use crate::error::Result;
@@ -254,6 +255,8 @@ impl<F: Force> Acting<F> {
     ) -> Result<()> {
         let particles = &world.particles[on.particles];
         let domain = &world.domains[world.object(object).domain];
+        // What Constraints will do is not known here, so that what they hold cannot be said to settle anywhere.
+        let settles = F::RESISTS && !world.object(object).coupled;
         let uniform = self.uniform(world, object, now.time + now.step)?;
         let channels: Vec<Option<Handle<f32>>> =
             F::VARIES.iter().map(|name| particles.handle(self.channel_of(name)?).ok()).collect();
@@ -288,7 +291,7 @@ impl<F: Force> Acting<F> {
                             *value = f64::from(column.chunk(here.slot)[n]);
                         }
                     }
-                    let drive = (F::RESISTS && now.iteration == 0).then(|| Drive {
+                    let drive = (settles && now.iteration == 0).then(|| Drive {
                         force: force[n].as_dvec3(),
                         stiffness: stiffness[n].as_dmat3(),
                         velocity_before: before[n].as_dvec3(),
@@ -314,6 +317,7 @@ impl<F: Force> Acting<F> {
         now: &Moment,
     ) -> Result<()> {
         let points = &world.points[on.points];
+        let settles = F::RESISTS && !world.object(object).coupled;
         let uniform = self.uniform(world, object, now.time + now.step)?;
         let handles =
             F::VARIES.iter().map(|name| points.handle::<f64>(self.channel_of(name)?).ok());
@@ -342,7 +346,7 @@ impl<F: Force> Acting<F> {
                 }
             }
             // In the first iteration these points have the velocity at the start of the step.
-            let drive = (F::RESISTS && now.iteration == 0).then(|| Drive {
+            let drive = (settles && now.iteration == 0).then(|| Drive {
                 force: *force,
                 stiffness: *stiffness,
                 velocity_before: velocity[n],

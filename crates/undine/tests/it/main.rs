@@ -1,4 +1,5 @@
 //! The tests of the library, as one program.
 
 mod cache;
+mod scenes;
 mod whole;

@@ -2,10 +2,10 @@
 
 use super::{input, keyed, node, text};
 use std::sync::Arc;
+use undine_core::{CoreError, MemoryBudget};
 use undine_scene::graph::{Context, Graph, GraphError};
 use undine_scene::{GraphNode, Input};
 use undine_schema::Interpolation;
-use undine_core::{CoreError, MemoryBudget};
 use undine_sim::SimError;
 use undine_sim::input::Inputs;
 
@@ -95,7 +95,10 @@ fn errors_are_shown_at_their_node_or_parameter_with_what_would_be_right() {
     let [_, _, help] = at(vec![node("load", &[("file", text("none/statue.ply"))])]);
     assert!(help.contains("no folder"), "{help}");
     let [path, what, help] = at(vec![node("load", &[("file", text("statue.####.ply"))])]);
-    assert_eq!((path.as_str(), help.as_str()), ("input/load.file", "no file of this pattern exists"));
+    assert_eq!(
+        (path.as_str(), help.as_str()),
+        ("input/load.file", "no file of this pattern exists")
+    );
     assert!(what.contains("statue.0001.ply"), "{what}");
 
     let tiny = node("scatter", &[("spacing", super::number(1e-9))]);

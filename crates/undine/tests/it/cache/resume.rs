@@ -66,11 +66,7 @@ fn a_damaged_checkpoint_is_told_and_an_older_one_used() {
         );
         assert_eq!(
             start.notes[1],
-            Note::Redone {
-                first: FrameId::whole(1005),
-                last: FrameId::whole(1005),
-                asked: None
-            }
+            Note::Redone { first: FrameId::whole(1005), last: FrameId::whole(1005), asked: None }
         );
         assert_eq!(compared(&disk), compared(&whole));
     }

@@ -1,0 +1,141 @@
+//! Whole scenes, held against nature and against ill will.
+
+use std::path::Path;
+use undine::{RunError, catalogue, prepare};
+use undine_core::glam::DVec3;
+use undine_core::memory::MemoryBudget;
+use undine_scene::Scene;
+use undine_sim::Simulation;
+
+fn scene(text: &str) -> Scene {
+    let scene = Scene::parse(Path::new("scene.kdl"), text, &catalogue(), &[]);
+    scene.unwrap_or_else(|report| panic!("{}", report.render(100)))
+}
+
+fn prepared(text: &str) -> Result<Simulation, RunError> {
+    prepare::simulation(&scene(text), MemoryBudget::unlimited())
+}
+
+fn after(text: &str, frames: u32) -> Simulation {
+    let mut simulation = prepared(text).unwrap_or_else(|why| panic!("{why}"));
+    for _ in 0..frames {
+        simulation.advance_frame(&mut (), |_, _| Ok(())).unwrap_or_else(|why| panic!("{why}"));
+    }
+    simulation
+}
+
+fn positions(simulation: &Simulation) -> Vec<DVec3> {
+    let stores = simulation.world.particles.iter();
+    stores.flat_map(|(_, particles)| particles.world_positions().unwrap()).collect()
+}
+
+fn refused(text: &str) -> String {
+    match prepared(text) {
+        Err(RunError::Scene(report)) => report.render(100),
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("not refused"),
+    }
+}
+
+const JET: &str = r#"
+setup "jet" frames=24
+input "nozzle" {
+    points at="0 0 0 m"
+}
+particles "drops"
+emit input="nozzle" rate="1000 Hz" velocity="10 0 0 m/s"
+"#;
+
+/// Born within a step, a particle flies the rest of that step and no more: the front is at v t, for any number of substeps.
+#[test]
+fn what_is_born_flies_since_its_birth() {
+    for substeps in ["1", "7"] {
+        let text = JET.replace("frames=24", &format!("frames=24 substeps={substeps}"));
+        let simulation = after(&text, 2);
+        let front = positions(&simulation).into_iter().fold(0.0, |most: f64, at| most.max(at.x));
+        let most = 10.0 * 2.0 / 24.0;
+        assert!(front <= most * (1.0 + 1e-6) && front > 0.9 * most, "{front} of {most}");
+        assert_eq!(positions(&simulation).len(), 83);
+    }
+}
+
+#[test]
+fn what_is_born_before_a_wall_stays_before_it() {
+    let wall = r#"
+input "wall" {
+    box size="0.02 4 4 m" centre="0.2 0 0 m"
+}
+collider "wall" input="wall"
+collision
+"#;
+    let simulation = after(&format!("{JET}{wall}"), 12);
+    let beyond = positions(&simulation).into_iter().filter(|at| at.x > 0.2).count();
+    assert_eq!(beyond, 0, "of {}", positions(&simulation).len());
+}
+
+/// A light ball on a soft spring in air comes to rest where m g = k x, also with one Newton iteration.
+#[test]
+fn a_ball_that_hangs_in_air_sags_by_its_weight() {
+    let text = r#"
+setup "sag" frames=240 substeps=1
+input "ball" {
+    points at="0 0 0 m"
+}
+input "hook" {
+    sphere radius="1 mm"
+}
+particles "ball" input="ball" radius="8 mm" density="1 kg/m3"
+rigid-body "hook" input="hook" kinematic=#true spacing="1 mm"
+attachment to="hook" normal-stiffness="0.01 N/m" tangent-stiffness="0.01 N/m"
+gravity
+drag
+"#;
+    let simulation = after(text, 240);
+    let (mass, stiffness) = (4.0 / 3.0 * std::f64::consts::PI * 0.008_f64.powi(3), 0.01);
+    let wanted = -mass * 9.80665 / stiffness;
+    let found = positions(&simulation)[0].y;
+    assert!((found / wanted - 1.0).abs() < 0.02, "{found} m is not {wanted} m");
+}
+
+#[test]
+fn what_cannot_be_is_refused_at_its_line() {
+    let text = JET.replace("rate=", "start=\"2 s\" end=\"1 s\" rate=");
+    assert!(refused(&text).contains("before it begins"), "{}", refused(&text));
+    let text = r#"
+setup "dust" frames=2
+input "cloud" {
+    points at="0 0 0 m; 1 0 0 m"
+    set channel="mass" value="0 kg"
+}
+particles "dust" input="cloud"
+"#;
+    assert!(refused(text).contains("mass of 0 kg"), "{}", refused(text));
+    let text = text.replace("    set channel=\"mass\" value=\"0 kg\"\n", "");
+    let text = text.replace("input=\"cloud\"", "input=\"cloud\" radius=1e-20");
+    assert!(refused(&text).contains("mass"), "{}", refused(&text));
+}
+
+/// Inputs that name the one before twice are looked at once each, not twice as often each time.
+#[test]
+fn inputs_that_name_each_other_often_cost_little() {
+    let mut text =
+        String::from("setup \"many\" frames=2\ninput \"s0\" {\n    points at=\"0 0 0 m\"\n}\n");
+    for n in 0..60 {
+        text += &format!(
+            "input \"s{}\" {{\n    from input=\"s{n}\"\n    merge with=\"s{n}\"\n}}\n",
+            n + 1
+        );
+    }
+    text += "particles \"p\" input=\"s3\"\n";
+    let simulation = after(&text, 1);
+    assert_eq!(positions(&simulation).len(), 8);
+}
+
+#[test]
+fn more_births_than_memory_are_refused_before_they_take_it() {
+    let text = JET.replace("1000 Hz", "1e8 Hz");
+    let mut simulation = prepare::simulation(&scene(&text), MemoryBudget::new(64 << 20))
+        .unwrap_or_else(|why| panic!("{why}"));
+    let why = simulation.advance_frame(&mut (), |_, _| Ok(())).unwrap_err();
+    assert!(why.to_string().contains("memory budget"), "{why}");
+}
