@@ -7,11 +7,11 @@ use std::path::Path;
 use std::sync::Arc;
 use undine_core::memory::MemoryBudget;
 use undine_scene::graph::{Context, Graph};
-use undine_scene::{GraphNode, Scene};
+use undine_scene::{GraphNode, Output, Scene};
 use undine_schema::setup::{self, Group, Node};
 use undine_schema::{Declaration, Setting, Type, Value};
 use undine_sim::timeline::{NewtonSettings, Substeps};
-use undine_sim::{SimError, Simulation, Timeline};
+use undine_sim::{ObjectId, SimError, Simulation, Timeline};
 
 /// The frames and steps of a scene.
 pub fn timeline(scene: &Scene) -> Timeline {
@@ -52,6 +52,7 @@ pub fn simulation(scene: &Scene, budget: MemoryBudget) -> Result<Simulation, Run
         Simulation::new(&scene.root, &behaviors(), timeline(scene), Arc::new(graph), budget)
             .map_err(|why| RunError::setup(scene, why))?;
     check_names(&simulation).map_err(|why| RunError::setup(scene, why))?;
+    check_outputs(scene, &simulation).map_err(|why| RunError::setup(scene, why))?;
     Ok(simulation)
 }
 
@@ -62,6 +63,31 @@ pub fn file_name(path: &str, suffix: Option<&str>) -> String {
         Some(suffix) => format!("{stem}-{suffix}.ply"),
         None => format!("{stem}.ply"),
     }
+}
+
+/// The Objects that an output writes; `None` for all.
+pub fn objects_of(output: &Output, simulation: &Simulation) -> Option<Vec<ObjectId>> {
+    let target = simulation.tree().find(0, output.of.as_deref()?);
+    Some(target.map_or_else(Vec::new, |target| simulation.tree().objects_of(target)))
+}
+
+/// Refuses an Object that two outputs write, since both would go into one file.
+fn check_outputs(scene: &Scene, simulation: &Simulation) -> undine_sim::Result<()> {
+    for (path, object) in simulation.objects() {
+        let writes = |output: &Output| {
+            objects_of(output, simulation).is_none_or(|objects| objects.contains(&object.id()))
+        };
+        let writers: Vec<usize> =
+            (0..scene.outputs.len()).filter(|&n| writes(&scene.outputs[n])).collect();
+        if let [_, again, ..] = writers[..] {
+            return Err(SimError::setup(
+                format!("output{again}"),
+                format!("`{path}` is written by another output already"),
+                "say with `of` which Object or Group each output writes, or keep one of them",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses Objects whose files would have one name, or one that no file can have, before there is any work to lose.

@@ -260,3 +260,23 @@ fn check_warns_of_a_run_that_would_stop_for_its_substeps() {
     assert_eq!(stopped.code, 3, "{}", stopped.error);
     assert!(stopped.error.contains("whole to frame 1"), "{}", stopped.error);
 }
+
+#[test]
+fn outputs_write_parts_of_a_scene_into_one_folder_and_no_part_twice() {
+    let base = SCENE.replace("output dir=\"cache\"\n", "");
+    let base = format!("{base}particles \"dust\" input=\"cloud\"\noutput of=\"balls\"\n");
+    let parts = Stage::new(&format!("{base}output of=\"dust\" channels=\"v\"\n"));
+    succeeds(&["run", &parts.scene(), "--quiet", "--frames", "1"]);
+    for name in ["balls.0001.ply", "dust.0001.ply"] {
+        assert!(parts.cache().join(name).is_file(), "{name}");
+    }
+    let twice = Stage::new(&format!("{base}output channels=\"v\"\n"));
+    for command in ["check", "run"] {
+        let refused = ended(&[command, &twice.scene()]);
+        assert_eq!(refused.code, 2, "{}", refused.error);
+        for word in ["`balls` is written", "scene.kdl:12", "`of`"] {
+            assert!(refused.error.contains(word), "no {word} in\n{}", refused.error);
+        }
+    }
+    assert!(!twice.cache().exists());
+}

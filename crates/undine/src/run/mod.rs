@@ -17,7 +17,6 @@ use undine_sim::checkpoint::{self, CheckpointError, Identity, State};
 use undine_sim::error::Place;
 use undine_sim::report::{Observer, SubstepReport};
 use undine_sim::simulation::Clock;
-use undine_sim::tree::Target;
 use undine_sim::{SimError, Simulation};
 
 /// How a run goes.
@@ -228,8 +227,7 @@ impl Writer<'_> {
         let is_due = |every: usize| (id.frame() - first).rem_euclid(every.max(1) as i64) == 0;
         let mut frame = self.cache.begin_frame(id)?;
         for output in self.scene.outputs.iter().filter(|output| is_due(output.every)) {
-            let chosen = output.of.as_deref().and_then(|path| simulation.tree().find(0, path));
-            let objects = chosen.map(|target: Target| simulation.tree().objects_of(target));
+            let objects = prepare::objects_of(output, simulation);
             for (path, object) in simulation.objects() {
                 if objects.as_ref().is_some_and(|objects| !objects.contains(&object.id())) {
                     continue;
