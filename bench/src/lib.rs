@@ -15,6 +15,7 @@ pub mod manybodies;
 pub mod measure;
 pub mod mesh_sdf;
 pub mod neighbours;
+pub mod particle_flight;
 pub mod peers;
 pub mod poisson;
 pub mod poisson_cut;

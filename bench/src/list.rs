@@ -2,8 +2,8 @@
 
 use crate::harness::Benchmark;
 use crate::{
-    ccd, closest, direct, lcp, manybodies, mesh_sdf, neighbours, poisson, poisson_cut, rebucketize,
-    redistance, stencil, transfer, triad, viscosity,
+    ccd, closest, direct, lcp, manybodies, mesh_sdf, neighbours, particle_flight, poisson,
+    poisson_cut, rebucketize, redistance, stencil, transfer, triad, viscosity,
 };
 use undine_schema::spelling::alike;
 
@@ -24,6 +24,7 @@ pub const BENCHMARKS: &[&Benchmark] = &[
     &closest::BENCHMARK,
     &ccd::BENCHMARK,
     &redistance::BENCHMARK,
+    &particle_flight::BENCHMARK,
 ];
 
 /// There is no benchmark of that name.

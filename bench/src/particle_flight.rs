@@ -25,7 +25,9 @@ pub const BENCHMARK: Benchmark = Benchmark {
 fn run(context: &Context) -> Result<Outcome> {
     if !(1..=400).contains(&context.size) {
         let size = context.size;
-        return Err(format!("a size of {size} makes no sense: from 1 to 400 particles a side").into());
+        return Err(
+            format!("a size of {size} makes no sense: from 1 to 400 particles a side").into()
+        );
     }
     let side = context.size as u32;
     let places = 0..side * side * side;

@@ -39,7 +39,9 @@ pub const DECLARATION: Declaration = Declaration {
     kind: Kind::Constraint,
     doc: "Holds points of the Objects in scope to points of a target",
     about: "Without flexibility the place in the target's frame is held, with a flexibility of 1 the distance alone. An \
-            orientation stiffness also holds how the two are turned to each other. Targets may be simulated or kinematic.",
+            orientation stiffness also holds how the two are turned to each other. Targets may be simulated or kinematic. \
+            A particle has no orientation of its own: what is turned against it, by an orientation stiffness or by a \
+            flexibility below 1 where it is the target, is held against the world, which then takes up angular momentum.",
     parameters: &[
         Parameter::new("to", Type::Target, "what they are attached to"),
         Parameter::number(
@@ -94,7 +96,7 @@ pub const DECLARATION: Declaration = Declaration {
         .optional(),
         Parameter::new("network", Type::Input, "points with the channels `source` and `target`")
             .optional(),
-        Parameter::flag("every-step", false, "choose points in every step, not only in the first")
+        Parameter::flag("every-step", false, "choose points anew in every step, at rest where they are then: it drags rather than holds")
             .advanced(),
         Parameter::flag(
             "long-range",
