@@ -5,6 +5,7 @@ use super::runs::Diffusion;
 use super::scene::{distributed, sparse};
 use std::{
     error::Error,
+    io::Write,
     process::Command,
     sync::Arc,
     thread,
@@ -64,13 +65,21 @@ fn failure_time(output: &str) -> SystemTime {
     UNIX_EPOCH + Duration::from_millis(millis)
 }
 
+/// Writes a line at once: `eprintln` writes it in pieces, between which other processes have their say.
+fn say(line: &str) -> std::io::Result<()> {
+    std::io::stderr().write_all(format!("{line}\n").as_bytes())
+}
+
 /// On the last process says so and returns; on the others waits for a parcel that it never sends.
 fn wait_unless_last(processes: &dyn Processes) -> Result<(), Box<dyn Error>> {
-    eprintln!("living as {} .", std::process::id());
+    say(&format!("living as {} .", std::process::id()))?;
     processes.barrier()?;
     let last = processes.count() - 1;
     if processes.rank() == last {
-        eprintln!("failing at {} .", SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis());
+        say(&format!(
+            "failing at {} .",
+            SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis()
+        ))?;
         return Ok(());
     }
     processes.start(Vec::new(), &[(last, 1_000_000)])?.finish()?;
@@ -150,12 +159,15 @@ fn fail_in_run(
     processes: &Arc<dyn Processes>,
     fail: impl Fn(Slot) + Sync,
 ) -> Result<(), Box<dyn Error>> {
-    eprintln!("living as {} .", std::process::id());
+    say(&format!("living as {} .", std::process::id()))?;
     let mut run = Diffusion::new(distributed(processes), &sparse(6, 60, 3, 1))?;
     let last = processes.rank() + 1 == processes.count();
     for step in 0..100_000 {
         if last && step == 20 {
-            eprintln!("failing at {} .", SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis());
+            say(&format!(
+                "failing at {} .",
+                SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis()
+            ))?;
             run.step(&fail)?;
         }
         run.step(|_| {})?;
