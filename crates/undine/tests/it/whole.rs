@@ -135,7 +135,13 @@ fn a_nan_in_any_channel_is_caught_within_one_substep_and_named() {
         let why = caught.expect_err(&format!("NaN in {store}.{channel} went unnoticed"));
         let SimError::At { place, .. } = &why else { panic!("{store}.{channel}: no place: {why}") };
         assert_eq!((place.now.frame, place.now.substep), (3, 0), "{store}.{channel}: {why}");
+        // Object, channel, element and, where elements have one, position.
         assert!(!place.owner.is_empty(), "{why}");
+        let told = why.to_string();
+        let named = told.contains(&format!("`{channel}` of {store}")) && told.contains(" at ");
+        assert!(named, "{store}.{channel}: {told}");
+        let is_somewhere = told.contains("particle") && channel != "position";
+        assert!(!is_somewhere || told.contains(") m"), "{told}");
     }
     assert!(tried > 10, "only {tried} channels");
 }
