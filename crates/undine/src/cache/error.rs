@@ -159,7 +159,7 @@ pub enum Doing {
 pub enum Trouble {
     /// No space left, or a quota or a limit of file size reached.
     Full {
-        /// What is free there [bytes], where that is known.
+        /// What is free there \[bytes\], where that is known.
         free: Option<u64>,
     },
     /// No permission, or a file system that is read-only.
