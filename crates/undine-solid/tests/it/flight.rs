@@ -43,7 +43,7 @@ fn the_middle_axis_flips_in_the_pipeline() {
     let pairs = (passages.len() - 1) / 2;
     assert!(pairs >= 2, "{passages:?}");
     let found = (passages[2 * pairs] - passages[0]) / pairs as f64;
-    assert!((found / wanted - 1.0).abs() < 1e-3, "{found} s, wanted {wanted} s");
+    assert!((found / wanted - 1.0).abs() < 1e-5, "{found} s, wanted {wanted} s");
 }
 
 /// x = x₀ + v₀t + ½gt² to rounding, while it spins.

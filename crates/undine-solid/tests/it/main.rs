@@ -2,5 +2,6 @@
 
 mod flight;
 mod held;
+mod resume;
 mod scene;
 mod spin;
