@@ -349,15 +349,21 @@ impl Simulation {
 
     /// The framework's own Task: Constraints and Forces of all coupled Objects in one system.
     fn solve_coupled(&mut self, now: &Moment, observer: &mut dyn Observer) -> Result<()> {
-        let behaviors = self.tree.behaviors.iter_mut();
-        let mut couplings: Vec<_> =
-            behaviors.filter_map(|entry| entry.behavior.coupling()).collect();
+        // Whatever goes wrong concerns all Constraints together, so that all are named.
+        let mut owners = Vec::new();
+        let mut couplings = Vec::new();
+        for entry in &mut self.tree.behaviors {
+            if let Some(coupling) = entry.behavior.coupling() {
+                owners.push(entry.path.as_str());
+                couplings.push(coupling);
+            }
+        }
         if couplings.is_empty() {
             return Ok(());
         }
         let task = "solve the coupled system";
         let stage = Stage::SolveSolids;
-        let place = || Place { now: *now, stage, owner: "newton".to_owned(), task };
+        let place = || Place { now: *now, stage, owner: owners.join(", "), task };
         let began = Instant::now();
         let _span = tracing::info_span!("task", name = task).entered();
         self.solver

@@ -12,7 +12,7 @@ pub enum NewtonError {
     #[error(transparent)]
     Solve(#[from] SolveError),
     /// The linear solve ended without meeting its residual.
-    #[error("the linear solve of Newton iteration {iteration} did not converge: {report}")]
+    #[error("the linear solve of Newton iteration {iteration} did not converge: {report}{}", hint(.report))]
     NotConverged {
         /// The iteration, from 0.
         iteration: usize,
@@ -83,4 +83,13 @@ pub enum NewtonError {
         /// What was expected.
         wanted: String,
     },
+}
+
+/// What helps where a system has no one solution.
+fn hint(report: &str) -> &'static str {
+    if report.contains("singular") {
+        "; hard rows that say the same twice, such as more rigid bars than points can follow, have no one solution: leave some out, or make them stiff instead of rigid"
+    } else {
+        ""
+    }
 }

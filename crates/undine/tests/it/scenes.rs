@@ -139,3 +139,21 @@ fn more_births_than_memory_are_refused_before_they_take_it() {
     let why = simulation.advance_frame(&mut (), |_, _| Ok(())).unwrap_err();
     assert!(why.to_string().contains("memory budget"), "{why}");
 }
+
+/// More rigid bars than points can follow: the run stops, names the Constraint, and says what would be right.
+#[test]
+fn bars_that_say_the_same_twice_are_named() {
+    let text = r#"
+setup "bars" frames=4
+input "five" {
+    points at="0 0 0 m; 1 0 0 m; 0 1 0 m; 0 0 1 m; 1 1 1 m"
+    set channel="v" value="-1 -1 -1 m/s" most="1 1 1 m/s"
+}
+particles "five" input="five" radius="1 cm"
+springs "bars" range="3 m" rigid=#true
+"#;
+    let mut simulation = prepared(text).unwrap_or_else(|why| panic!("{why}"));
+    let why = simulation.advance_frame(&mut (), |_, _| Ok(())).unwrap_err();
+    let told = why.to_string();
+    assert!(told.contains("bars") && told.contains("leave some out"), "{told}");
+}
