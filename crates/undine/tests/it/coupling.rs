@@ -20,7 +20,7 @@ fn octahedron(centre: DVec3, radius: f64) -> Data {
     let face = |n: u32| {
         let [x, y, z] = [n & 1, 2 + (n >> 1 & 1), 4 + (n >> 2 & 1)];
         // An odd number of minus signs turns the corner inside out.
-        if n.count_ones() % 2 == 0 { [x, y, z] } else { [x, z, y] }
+        if n.count_ones().is_multiple_of(2) { [x, y, z] } else { [x, z, y] }
     };
     let faces = Polygons::triangles((0..8).map(face).collect()).unwrap();
     let surface = Surface::new("octahedron", positions, faces).unwrap();
