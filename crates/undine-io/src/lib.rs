@@ -9,10 +9,11 @@ pub mod obj;
 pub mod pattern;
 pub mod ply;
 pub mod table;
+pub mod usd;
 
 pub use error::{IoError, Place, Result};
 pub use pattern::Pattern;
-pub use table::{Channels, Faces, Points, Values};
+pub use table::{Channels, Curves, Faces, Points, Values};
 
 use std::path::Path;
 
@@ -23,6 +24,8 @@ pub struct Geometry {
     pub points: Points,
     /// The polygons between them; `None` if the file has no place for such.
     pub faces: Option<Faces>,
+    /// The curves through them; `None` if the file has no place for such.
+    pub curves: Option<Curves>,
 }
 
 /// Reads a file of points or of a mesh, of the format that its name ends with.

@@ -62,7 +62,11 @@ pub fn parse(bytes: &[u8], file: &Path) -> Result<Geometry> {
         wanted: "fewer faces".to_owned(),
     })?;
     let points = Points { positions, channels: Channels::new() };
-    Ok(Geometry { points, faces: Some(Faces { polygons, channels: Channels::new() }) })
+    Ok(Geometry {
+        points,
+        faces: Some(Faces { polygons, channels: Channels::new() }),
+        curves: None,
+    })
 }
 
 /// The vertex of `3`, `3/1`, `3//2` or `-1`, counted from 0.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use undine_core::glam::{DVec3, Vec3};
-use undine_core::mesh::Polygons;
+use undine_core::mesh::{Polygons, Strands};
 
 /// Channels by name, in the order of their names.
 pub type Channels = BTreeMap<String, Values>;
@@ -115,6 +115,15 @@ pub struct Points {
 pub struct Faces {
     /// The corners of each.
     pub polygons: Polygons,
+    /// What else is known of each.
+    pub channels: Channels,
+}
+
+/// Curves with channels.
+#[derive(Debug, Clone)]
+pub struct Curves {
+    /// The points of each.
+    pub strands: Strands,
     /// What else is known of each.
     pub channels: Channels,
 }

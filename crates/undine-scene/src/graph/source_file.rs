@@ -400,7 +400,7 @@ impl Files {
 }
 
 fn read(file: &Path) -> Result<Data, Fault> {
-    let undine_io::Geometry { points, faces } = undine_io::read(file)?;
+    let undine_io::Geometry { points, faces, .. } = undine_io::read(file)?;
     let mut cloud = PointCloud { positions: points.positions, ..PointCloud::default() };
     for (name, values) in &points.channels {
         if let Some(numbers) = values.numbers() {

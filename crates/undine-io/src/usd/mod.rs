@@ -1,0 +1,3 @@
+//! USD, Pixar's Universal Scene Description: layers as text (`.usda`) and as binary (`.usdc`), and the geometry in them.
+
+pub mod layer;
