@@ -19,5 +19,5 @@ pub use grid::{Class, Content, Grid};
 pub use mask::LeafMask;
 pub use metadata::{Entry, Metadata};
 pub use transform::Transform;
-pub use tree::{Bounds, LeafSet, Leaves, Level, Tile, Tree, VOXELS};
+pub use tree::{Bounds, FileOrder, LeafSet, Leaves, Level, Tile, Tree, VOXELS};
 pub use value::{Kind, MaskBit, Value};

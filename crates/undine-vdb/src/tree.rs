@@ -133,8 +133,53 @@ impl<T: Value> Tree<T> {
     }
 }
 
+/// Where a leaf or tile stands in a file: root entries by x, y, z, then slots of the upper and of the lower inner node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileOrder {
+    /// The least corner of the root's entry [voxels].
+    pub root: [i32; 3],
+    /// The slot in the upper inner node, of 32³.
+    pub upper: u16,
+    /// The slot in the lower inner node, of 16³.
+    pub lower: u16,
+}
+
+impl FileOrder {
+    /// Of a leaf or tile with this least corner.
+    pub fn of(origin: [i32; 3]) -> Self {
+        let slot = |shift: u32, log2: u32| {
+            let [x, y, z] = origin.map(|c| (c >> shift) as u16 & ((1 << log2) - 1));
+            x << (2 * log2) | y << log2 | z
+        };
+        Self { root: origin.map(|c| c & !4095), upper: slot(7, 5), lower: slot(3, 4) }
+    }
+}
+
 /// The voxel of a leaf that a coordinate falls in.
 pub fn voxel(coordinate: [i32; 3]) -> usize {
     let [x, y, z] = coordinate.map(|c| (c & 7) as usize);
     x << 6 | y << 3 | z
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_of_a_file_is_by_root_and_then_by_slots() {
+        let at = FileOrder::of([-8, 128 + 16, 4096]);
+        assert_eq!(at.root, [-4096, 0, 4096]);
+        assert_eq!(at.upper, 31 << 10 | 1 << 5);
+        assert_eq!(at.lower, 15 << 8 | 2 << 4);
+        let ascending =
+            [[-4096, 0, 0], [-8, 0, 0], [0, -8, 0], [0, 0, 0], [0, 0, 8], [0, 8, 0], [8, 0, 0]];
+        assert!(ascending.windows(2).all(|two| FileOrder::of(two[0]) < FileOrder::of(two[1])));
+    }
+
+    #[test]
+    fn a_voxel_counts_z_fastest() {
+        assert_eq!(voxel([0, 0, 1]), 1);
+        assert_eq!(voxel([8, 1, 0]), 8);
+        assert_eq!(voxel([-1, 0, 0]), 7 << 6);
+    }
 }

@@ -131,6 +131,7 @@ component!(f32, |value| f16::from_f32(value), |half| half.to_f32());
 // As OpenVDB does: to single precision first.
 component!(f64, |value| f16::from_f32(value as f32), |half| half.to_f64());
 component!(i32, |value| f16::from_f32(value as f32), |half| half.to_f32() as i32);
+component!(u32, |value| f16::from_f32(value as f32), |half| half.to_f32() as u32);
 component!(i64, |value| f16::from_f32(value as f32), |half| half.to_f32() as i64);
 
 /// Values of components without gaps are their bytes on little-endian machines; elsewhere they are turned one by one.
@@ -198,6 +199,8 @@ macro_rules! plain {
 plain!(f32, f32, Float, 1, half: true, |value| -value);
 plain!(f64, f64, Double, 1, half: true, |value| -value);
 plain!(i32, i32, Int32, 1, half: false, |value| value.wrapping_neg());
+// Where the points of a voxel end among those of its leaf.
+plain!(u32, u32, Points, 1, half: false, |value| value.wrapping_neg());
 plain!(i64, i64, Int64, 1, half: false, |value| value.wrapping_neg());
 plain!([f32; 3], f32, Vec3s, 3, half: true, |value| value.map(|c| -c));
 plain!([f64; 3], f64, Vec3d, 3, half: true, |value| value.map(|c| -c));
@@ -262,6 +265,7 @@ mod tests {
         returns(&[0.1f64, -3.0]);
         returns(&[i32::MIN, 7]);
         returns(&[i64::MIN, 7]);
+        returns(&[u32::MAX, 7]);
         returns(&[true, false]);
         returns(&[MaskBit(true), MaskBit(false)]);
         returns(&[[0.1f32, 2.0, 3.0]; 3]);
