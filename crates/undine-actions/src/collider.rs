@@ -1,13 +1,8 @@
 //! The collider Object: something of the scene that moves as the scene says, whatever bumps into it.
 
-use crate::solid::{inside, no_inside};
-use std::sync::Arc;
 use undine_geometry::collider::Collider;
-use undine_geometry::deformation::Deformation;
-use undine_geometry::mesh_solid::MeshSolid;
-use undine_geometry::triangles::Triangles;
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
-use undine_sim::input::{Data, Geometry};
+use undine_sim::input::Data;
 use undine_sim::{Budget, Id, Ingest, Object, ObjectId, Offers, Result, StoreId, Tasks, World};
 
 /// "There is something to bump into."
@@ -47,38 +42,35 @@ const VOXEL: f64 = 0.1;
 /// Something to bump into.
 pub struct SceneCollider {
     id: ObjectId,
-    collider: Id<Collider>,
-    friction: f64,
+    collider: Id<Option<Collider>>,
 }
 
 impl Object for SceneCollider {
     fn create(ingest: &mut Ingest<'_>) -> Result<Vec<Self>> {
+        let name = ingest.values().text("input")?;
         let data = ingest.data("input")?;
-        let friction = friction(ingest, &data)?;
-        let Some(collider) = collider_of(ingest, &data)? else { return Ok(Vec::new()) };
-        let collider = ingest.world.colliders.add(collider.with_friction(friction)?);
+        // What is not there yet, but may come, is an Object from the start.
+        if data.is_empty() && !ingest.inputs.changes(&name) {
+            return Ok(Vec::new());
+        }
+        let collider = collider_of(ingest, &data)?;
+        let collider = ingest.world.colliders.add(collider);
         let domain = ingest.world.domain(VOXEL)?;
         let offers = Offers { collider: Some(collider), ..Offers::default() };
         let id = ingest.offer(domain, data.attributes.clone(), offers);
-        Ok(vec![Self { id, collider, friction }])
+        Ok(vec![Self { id, collider }])
     }
 
-    /// An input that changes is looked at where the step begins and where it ends, so that nothing of earlier steps counts.
+    /// Made anew from where the step begins and where it ends, so that nothing of earlier steps counts; what has vanished is gone.
     fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
         let name = ingest.values().text("input")?;
-        let changes = ingest.inputs.changes(&name);
         let data = ingest.data("input")?;
-        let friction = friction(ingest, &data)?;
-        if changes {
-            // What has vanished for a while is still there, as it was.
-            if let Some(collider) = collider_of(ingest, &data)? {
-                ingest.world.colliders[self.collider] = collider.with_friction(friction)?;
-            }
-        } else if friction != self.friction {
-            let collider = ingest.world.colliders[self.collider].clone();
-            ingest.world.colliders[self.collider] = collider.with_friction(friction)?;
+        if ingest.inputs.changes(&name) {
+            ingest.world.colliders[self.collider] = collider_of(ingest, &data)?;
+        } else if let Some(collider) = ingest.world.colliders[self.collider].take() {
+            let collider = collider.with_friction(friction(ingest, &data)?)?;
+            ingest.world.colliders[self.collider] = Some(collider);
         }
-        self.friction = friction;
         Ok(())
     }
 
@@ -104,50 +96,17 @@ fn friction(ingest: &Ingest<'_>, data: &Data) -> Result<f64> {
 
 /// A collider during the step that the Ingest is about; `None` if there is nothing in the input.
 fn collider_of(ingest: &Ingest<'_>, data: &Data) -> Result<Option<Collider>> {
-    let thickness = ingest.values().of_object(&data.attributes).number("thickness")?;
-    let collider = match &data.geometry {
-        Geometry::Empty => return Ok(None),
-        Geometry::Shape(shape) => Collider::solid(shape.clone()),
-        Geometry::LevelSet(set) => {
-            // A level set that deforms says how fast its surface is.
-            let velocity = set.volume().handle("v").ok();
-            Collider::level_set(set.clone(), velocity)?
-        }
-        Geometry::Surface(surface) => {
-            let end = Triangles::of_surface(surface)?;
-            if end.is_empty() {
-                return Ok(None);
-            }
-            match start_of(ingest, &end)? {
-                None => Collider::mesh(MeshSolid::new(end, inside(thickness))?),
-                Some(start) => {
-                    let frames = [(ingest.since, &start), (ingest.time, &end)];
-                    let frames = frames.map(|(time, mesh)| (time, mesh.positions().to_vec()));
-                    let deformation = Deformation::new(frames.to_vec())?;
-                    let mesh = MeshSolid::new(start, inside(thickness))?;
-                    Collider::deforming(mesh, deformation)?
-                }
-            }
-        }
-        Geometry::Points(_) | Geometry::Curves(_) | Geometry::Body(_) => {
-            return Err(no_inside(ingest, "input", data));
-        }
-    };
-    Ok(Some(match &data.motion {
-        Some(motion) => collider.with_motion(motion.clone()),
-        None => collider,
-    }))
-}
-
-/// The mesh where the step begins, if it is the same one, and moves.
-fn start_of(ingest: &Ingest<'_>, end: &Triangles) -> Result<Option<Triangles>> {
-    let name = ingest.values().text("input")?;
-    if ingest.since >= ingest.time || !ingest.inputs.changes(&name) {
+    if data.is_empty() {
         return Ok(None);
     }
-    let before: Arc<Data> = ingest.inputs.data(&name, ingest.since)?;
-    let Geometry::Surface(surface) = &before.geometry else { return Ok(None) };
-    let start = Triangles::of_surface(surface)?;
-    let same = start.indices() == end.indices() && start.positions().len() == end.positions().len();
-    Ok((same && start.positions() != end.positions()).then_some(start))
+    let thickness = ingest.values().of_object(&data.attributes).number("thickness")?;
+    let name = ingest.values().text("input")?;
+    let before = match ingest.since < ingest.time && ingest.inputs.changes(&name) {
+        true => Some(ingest.inputs.data(&name, ingest.since)?),
+        false => None,
+    };
+    let before = before.as_deref().map(|data| (ingest.since, data));
+    let collider = data.collider(ingest.time, before, thickness);
+    let collider = collider.map_err(|why| ingest.input_fault("input", why))?;
+    Ok(Some(collider.with_friction(friction(ingest, data)?)?))
 }

@@ -51,7 +51,7 @@ pub const DECLARATION: Declaration = Declaration {
 /// Keeps particles out of colliders.
 pub struct Collision {
     on: Vec<(ObjectId, Spatial)>,
-    colliders: Vec<Id<Collider>>,
+    colliders: Vec<Id<Option<Collider>>>,
     restitution: f64,
     friction: Option<f64>,
 }
@@ -99,10 +99,10 @@ impl Collision {
         let colliders: Vec<Collider> = self
             .colliders
             .iter()
-            .map(|id| {
-                let collider = world.colliders[*id].clone();
-                self.friction
-                    .map_or(Ok(collider.clone()), |friction| collider.with_friction(friction))
+            .filter_map(|id| world.colliders[*id].clone())
+            .map(|collider| match self.friction {
+                Some(friction) => collider.with_friction(friction),
+                None => Ok(collider),
             })
             .collect::<Result<_, _>>()?;
         let steps: Vec<ColliderStep<'_>> = colliders

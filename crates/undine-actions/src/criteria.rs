@@ -1,8 +1,9 @@
 //! Which particles go: by where they are, how fast, how old, and by any channel. All that is said must hold.
 
-use crate::solid::{AnySolid, optional_solid};
+use std::sync::Arc;
 use undine_core::domain::Slot;
 use undine_core::{Accessor, Handle};
+use undine_geometry::Solid;
 use undine_schema::{Dimension, Parameter, Type};
 use undine_sim::offers::Spatial;
 use undine_sim::{Ingest, ObjectId, Result, World};
@@ -57,8 +58,8 @@ pub const BELOW: Parameter = Parameter::number(
 /// Which particles go.
 #[derive(Debug, Clone, Default)]
 pub struct Criteria {
-    inside: Option<AnySolid>,
-    outside: Option<AnySolid>,
+    inside: Option<Arc<dyn Solid + Send>>,
+    outside: Option<Arc<dyn Solid + Send>>,
     faster: Option<f64>,
     slower: Option<f64>,
     older: Option<f64>,
@@ -74,11 +75,11 @@ impl Criteria {
     pub fn of(ingest: &Ingest<'_>) -> Result<Self> {
         let values = ingest.values();
         let number = |parameter: &Parameter| values.optional_number(parameter.name);
-        let inside = optional_solid(ingest, INSIDE.name, 0.0)?;
+        let inside = ingest.optional_solid(INSIDE.name)?;
         let criteria = Self {
             nobody: inside.is_none() && values.optional_text(INSIDE.name)?.is_some(),
             inside,
-            outside: optional_solid(ingest, OUTSIDE.name, 0.0)?,
+            outside: ingest.optional_solid(OUTSIDE.name)?,
             faster: number(&FASTER)?,
             slower: number(&SLOWER)?,
             older: number(&OLDER)?,

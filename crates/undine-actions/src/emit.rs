@@ -4,17 +4,17 @@
 //! after t seconds there are ⌊rate · t⌋, whatever the steps are; and where, how fast and how large from random numbers by the
 //! number of the step and of the particle in it.
 
-use crate::solid::{AnySolid, optional_solid};
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 use undine_core::MemoryBudget;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::mesh::Bounds;
+use undine_geometry::Solid;
 use undine_geometry::motion::Motion;
 use undine_geometry::random;
 use undine_geometry::sampling::{Sampling, sample_surface};
 use undine_geometry::triangles::Triangles;
-use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
+use undine_schema::{Declaration, Dimension, Kind, Parameter, Setting, Type};
 use undine_sim::input::Geometry;
 use undine_sim::offers::Spatial;
 use undine_sim::{
@@ -99,7 +99,7 @@ const MOST_TRIES: u64 = 1 << 13;
 /// Where particles are born.
 enum Site {
     Surface(Arc<Triangles>),
-    Inside(AnySolid, Bounds),
+    Inside(Arc<dyn Solid + Send>, Bounds),
     Points(Arc<Vec<DVec3>>),
 }
 
@@ -109,7 +109,7 @@ pub struct Emit {
     into: (ObjectId, Spatial),
     site: Option<Site>,
     motion: Option<Motion>,
-    rate: f64,
+    rate: Setting,
     velocity: DVec3,
     speed: f64,
     jitter: f64,
@@ -174,7 +174,7 @@ impl Emit {
             Geometry::Surface(surface) => {
                 Some(Site::Surface(Arc::new(Triangles::of_surface(surface)?)))
             }
-            _ => match optional_solid(ingest, "input", 0.0)? {
+            _ => match ingest.optional_solid("input")? {
                 None => None,
                 Some(solid) => {
                     let bounds = solid.bounds().filter(|bounds| bounds.size().is_finite());
@@ -194,6 +194,8 @@ impl Emit {
             let what = format!("it ends at {} s, before it begins at {} s", window[1], window[0]);
             return Err(ingest.bad("end", what, "let it end later, or begin earlier"));
         }
+        let rate = ingest.scope.setting("rate", None).map(|(rate, _)| rate);
+        let rate = rate.unwrap_or_else(|| Setting::from(0.0));
         let path_number =
             ingest.path.bytes().fold(0, |sum, byte| random::bits(sum, u64::from(byte)));
         Ok(Self {
@@ -201,7 +203,7 @@ impl Emit {
             into,
             site,
             motion: data.motion.clone(),
-            rate: number("rate")?,
+            rate,
             velocity: values.vector("velocity")?,
             speed: number("speed")?,
             jitter: number("jitter")?,
@@ -242,7 +244,7 @@ impl Emit {
         let [from, to] = [now.time, now.time + now.step].map(|time| {
             // Counted from where it begins, so that the first is born 1/rate later.
             let begin = if self.window[0].is_finite() { self.window[0] } else { 0.0 };
-            let born = self.rate * (time.clamp(self.window[0], self.window[1]) - begin);
+            let born = self.rate.integral(begin, time.clamp(self.window[0], self.window[1]));
             // A step ends where the next begins but for rounding, which must not matter where a whole number is reached.
             (born + 1e-9 * born.abs().max(1.0)).floor()
         });

@@ -11,7 +11,6 @@ pub mod field;
 pub mod gravity;
 pub mod kill;
 pub mod nearby;
-pub mod solid;
 pub mod springs;
 pub mod transition;
 

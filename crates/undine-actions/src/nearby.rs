@@ -5,6 +5,9 @@
 
 use undine_core::glam::DVec3;
 
+/// Pairs of points at most that a range makes: more than that is a range that was not meant.
+pub const MOST_PAIRS: usize = 1 << 24;
+
 /// Points that are asked for by place. Those that are not finite are never found.
 #[derive(Debug, Clone)]
 pub struct Nearby<'a> {

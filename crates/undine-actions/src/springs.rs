@@ -1,7 +1,7 @@
 //! Distance springs: C = |x₁ − x₂| − L with the energy ½ k C² (Loki, §6.3, the *Distance Constraint*), between the ends of edges
 //! or between all points in range of each other. The rest length L is the distance at the start, scaled.
 
-use crate::nearby::Nearby;
+use crate::nearby::{MOST_PAIRS, Nearby};
 use bytemuck::{Pod, Zeroable};
 use undine_core::glam::{DMat3, DVec3};
 use undine_schema::{Declaration, Dimension, Kind, Parameter};
@@ -52,9 +52,6 @@ pub const DECLARATION: Declaration = Declaration {
     ],
     example: "springs stiffness=\"200 N/m\" damping-time=\"10 ms\"",
 };
-
-/// Springs at most that `range` makes: more than that is a range that was not meant.
-const MOST_PAIRS: usize = 1 << 24;
 
 /// Distance springs.
 #[derive(Debug, Clone, PartialEq)]

@@ -57,8 +57,7 @@ pub const DECLARATION: Declaration = Declaration {
 pub struct Particles {
     id: ObjectId,
     spatial: Spatial,
-    age: Handle<f32>,
-    share: Handle<f32>,
+    own: Own,
 }
 
 impl Object for Particles {
@@ -84,8 +83,7 @@ impl Object for Particles {
         let domain = ingest.world.domain(domain)?;
         let particles = ParticleSystem::new(ingest.path, &ingest.world.domains[domain])?;
         let particles = ingest.world.particles.add(particles);
-        let (spatial, age, share) =
-            add_channels(&mut ingest.world.particles[particles], particles)?;
+        let (spatial, own) = add_channels(&mut ingest.world.particles[particles], particles)?;
         let first = fill(ingest.world, domain, particles, cloud, &initial)?;
         let id = |place: u32| first + u64::from(place);
         let edges = cloud.edges.iter().map(|edge| edge.map(id)).collect();
@@ -98,7 +96,7 @@ impl Object for Particles {
             ..Offers::default()
         };
         let id = ingest.offer(domain, data.attributes.clone(), offers);
-        Ok(vec![Self { id, spatial, age, share }])
+        Ok(vec![Self { id, spatial, own }])
     }
 
     fn id(&self) -> ObjectId {
@@ -121,6 +119,7 @@ impl Object for Particles {
             .writes([key("v")]);
         on.task(Stage::Advance, "move", Self::advance).reads([key("v"), key("v-before")]).writes([
             key("position"),
+            key("position-rest"),
             key("age"),
             key("step-share"),
         ]);
@@ -167,6 +166,16 @@ impl Object for Particles {
     }
 }
 
+/// Channels that are nobody else's.
+struct Own {
+    /// Time since birth [s].
+    age: Handle<f32>,
+    /// The part of this step that a particle flies.
+    share: Handle<f32>,
+    /// What rounding has left out of its position [m].
+    left_over: Handle<Vec3>,
+}
+
 /// What particles begin with.
 struct Initial {
     velocity: Vec<DVec3>,
@@ -174,10 +183,7 @@ struct Initial {
     density: Vec<f64>,
 }
 
-fn add_channels(
-    particles: &mut ParticleSystem,
-    id: Id<ParticleSystem>,
-) -> Result<(Spatial, Handle<f32>, Handle<f32>)> {
+fn add_channels(particles: &mut ParticleSystem, id: Id<ParticleSystem>) -> Result<(Spatial, Own)> {
     let vector = |name: &'static str| ChannelSpec::new(name, Vec3::ZERO);
     let number = |name: &'static str| ChannelSpec::new(name, 0.0_f32);
     let spatial = Spatial {
@@ -192,13 +198,15 @@ fn add_channels(
             .add_channel(&ChannelSpec::new("force-slope", Mat3::ZERO).unit("N/m").transient())?,
     };
     let age = particles.add_channel(&number("age").unit("s").combine(Combine::Max))?;
+    // What rounding has left out of a position so far [m], so that short steps of slow particles add up (Kahan 1965).
+    let left_over = particles.add_channel(&vector("position-rest").unit("m").internal())?;
     // The part of this step that a particle flies: less than 1 only in the one in which it is born.
     let share = particles.add_channel(&ChannelSpec::new("step-share", 1.0_f32).transient())?;
-    Ok((spatial, age, share))
+    Ok((spatial, Own { age, share, left_over }))
 }
 
 /// Channels of an input that particles give anew.
-const NOT_TAKEN: &[&str] = &["id", "source-id", "step-share"];
+const NOT_TAKEN: &[&str] = &["id", "source-id", "step-share", "position-rest"];
 
 /// Refuses masses that are none, also after rounding to what a channel holds.
 fn check_masses(masses: &[f64]) -> Result<()> {
@@ -334,13 +342,16 @@ impl Particles {
         Accessor::new("move", domain).over(particles.topology()).run(
             (
                 (particles.own(self.spatial.velocity), particles.own(self.spatial.velocity_before)),
-                (particles.write(particles.position()), particles.write(self.age)),
-                particles.write(self.share),
+                (particles.write(particles.position()), particles.write(self.own.left_over)),
+                (particles.write(self.own.age), particles.write(self.own.share)),
             ),
-            |_, ((velocity, velocity_before), (position, age), share)| {
+            |_, ((velocity, velocity_before), (position, left_over), (age, share))| {
                 for (n, position) in position.iter_mut().enumerate() {
                     let moved = after * velocity[n] + before * velocity_before[n];
-                    *position += share[n] * moved;
+                    let wanted = share[n] * moved + left_over[n];
+                    let start = *position;
+                    *position += wanted;
+                    left_over[n] = wanted - (*position - start);
                     age[n] += share[n] * step;
                     share[n] = 1.0;
                 }

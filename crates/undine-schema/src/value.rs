@@ -232,6 +232,28 @@ impl Setting {
         }
     }
 
+    /// The integral of a number over a span of time [s], exact: backwards it is negative. What is no number has none.
+    pub fn integral(&self, from: f64, to: f64) -> f64 {
+        let number = |value: Value| value.numbers().map_or(0.0, |numbers| numbers[0]);
+        let keys = match self {
+            Self::Constant(value) => return number(value.clone()) * (to - from),
+            Self::Keyed(keys) => keys,
+        };
+        if to < from {
+            return -self.integral(to, from);
+        }
+        // Between keys it is a cubic at most, of which two places tell the integral (Gauss and Legendre).
+        let inside =
+            keys.keys().iter().map(|key| key.time).filter(|time| (from..to).contains(time));
+        let ends: Vec<f64> = [from].into_iter().chain(inside).chain([to]).collect();
+        let piece = |ends: &[f64]| {
+            let (middle, half) = (0.5 * (ends[0] + ends[1]), 0.5 * (ends[1] - ends[0]));
+            let reach = half / f64::sqrt(3.0);
+            half * (number(keys.at(middle - reach)) + number(keys.at(middle + reach)))
+        };
+        ends.windows(2).map(piece).sum()
+    }
+
     /// Whether it changes over time.
     pub fn is_keyed(&self) -> bool {
         matches!(self, Self::Keyed(_))
@@ -349,6 +371,25 @@ mod tests {
         }
         let linear = keys(&[(0.0, 0.0), (1.0, 3.0), (2.0, 4.0)], Interpolation::Linear);
         assert_eq!((linear.rate_before(1.0)[0], linear.rate(1.0)[0]), (3.0, 1.0));
+    }
+
+    #[test]
+    fn integrals_are_those_of_fine_sums() {
+        for (_, interpolation) in Interpolation::WORDS {
+            let setting =
+                Setting::from(keys(&[(0.0, 1.0), (1.0, 3.0), (4.0, 2.0)], *interpolation));
+            let (from, to, count) = (-1.0, 5.5, 650_000);
+            let step = (to - from) / f64::from(count);
+            let middle = |n: i32| from + (f64::from(n) + 0.5) * step;
+            let sum: f64 =
+                (0..count).map(|n| setting.at(middle(n)).numbers().unwrap()[0] * step).sum();
+            let found = setting.integral(from, to);
+            assert!((found - sum).abs() < 1e-4, "{interpolation:?}: {found} is not {sum}");
+            assert_eq!(setting.integral(to, from), -found);
+            let parts = setting.integral(from, 0.7) + setting.integral(0.7, to);
+            assert!((parts - found).abs() < 1e-12);
+        }
+        assert_eq!(Setting::from(3.0).integral(1.0, 3.0), 6.0);
     }
 
     #[test]

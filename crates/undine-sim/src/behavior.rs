@@ -19,6 +19,7 @@ use crate::world::{ObjectEntry, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use undine_core::GridDomain;
+use undine_geometry::Solid;
 use undine_schema::setup::Scope;
 use undine_schema::{Declaration, Value};
 
@@ -117,6 +118,25 @@ impl Ingest<'_> {
         match self.values().optional_text(parameter)? {
             Some(name) => self.inputs.data(&name, self.time).map(Some),
             None => Ok(None),
+        }
+    }
+
+    /// The inside of the input that a parameter names, at this time; `None` where it names none, or an empty one.
+    pub fn optional_solid(&self, parameter: &str) -> Result<Option<Arc<dyn Solid + Send>>> {
+        match self.optional_data(parameter)? {
+            Some(data) if !data.is_empty() => {
+                let wrong = |why: SimError| self.input_fault(parameter, why);
+                data.solid(self.time).map(Some).map_err(wrong)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// What is wrong with the input that a parameter names, told of the parameter.
+    pub fn input_fault(&self, parameter: &str, why: SimError) -> SimError {
+        match why {
+            SimError::BadSetup { what, help, .. } => self.bad(parameter, what, help),
+            other => other,
         }
     }
 

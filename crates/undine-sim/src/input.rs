@@ -225,23 +225,37 @@ impl Data {
         }
     }
 
-    /// What things bump into. `next`, for a surface that deforms, is the same input later: its time [s] and data, with as many
-    /// vertices, to which those of this one, at `time` [s], go straight.
-    pub fn collider(&self, time: f64, next: Option<(f64, &Self)>) -> Result<Collider> {
+    /// What things bump into at a time [s]. `before`, for a surface that may deform, is the same input where the step began: its
+    /// time [s] and data; vertices come straight from there, if they are the same ones. A thickness [m] makes a sheet of a
+    /// surface; zero is for closed ones.
+    pub fn collider(
+        &self,
+        time: f64,
+        before: Option<(f64, &Self)>,
+        thickness: f64,
+    ) -> Result<Collider> {
+        let inside = if thickness > 0.0 { Inside::Thickness(thickness) } else { Inside::default() };
         let collider = match &self.geometry {
             Geometry::Shape(shape) => Collider::solid(shape.clone()),
-            Geometry::LevelSet(set) => Collider::level_set(set.clone(), None)?,
+            // A level set that deforms says how fast its surface is.
+            Geometry::LevelSet(set) => {
+                Collider::level_set(set.clone(), set.volume().handle(VELOCITY).ok())?
+            }
             Geometry::Surface(surface) => {
-                let mesh = MeshSolid::new(Triangles::of_surface(surface)?, Inside::default())?;
-                match next {
-                    Some((later, next)) if later > time && self.motion.is_none() => {
-                        let frames = vec![
-                            (time, surface.positions()?.to_vec()),
-                            (later, next.cloud()?.into_owned().positions),
-                        ];
-                        Collider::deforming(mesh, Deformation::new(frames)?)?
+                let end = Triangles::of_surface(surface)?;
+                let earlier = before.filter(|(since, _)| *since < time);
+                let start = match earlier {
+                    Some((since, data)) => data.moved_to(&end)?.map(|start| (since, start)),
+                    None => None,
+                };
+                match start {
+                    Some((since, start)) => {
+                        let frames = [(since, &start), (time, &end)];
+                        let frames = frames.map(|(time, mesh)| (time, mesh.positions().to_vec()));
+                        let deformation = Deformation::new(frames.to_vec())?;
+                        Collider::deforming(MeshSolid::new(start, inside)?, deformation)?
                     }
-                    _ => Collider::mesh(mesh),
+                    None => Collider::mesh(MeshSolid::new(end, inside)?),
                 }
             }
             _ => return Err(self.has_no_inside()),
@@ -250,6 +264,15 @@ impl Data {
             Some(motion) => collider.with_motion(motion.clone()),
             None => collider,
         })
+    }
+
+    /// Its triangles, if they are those of `end` elsewhere.
+    fn moved_to(&self, end: &Triangles) -> Result<Option<Triangles>> {
+        let Geometry::Surface(surface) = &self.geometry else { return Ok(None) };
+        let start = Triangles::of_surface(surface)?;
+        let (from, to) = (start.positions(), end.positions());
+        let same = start.indices() == end.indices() && from.len() == to.len();
+        Ok((same && from != to).then_some(start))
     }
 
     fn has_no_inside(&self) -> SimError {

@@ -26,7 +26,7 @@ pub struct Offers {
     /// A velocity on voxels.
     pub fluid: Option<FluidField>,
     /// Something to bump into.
-    pub collider: Option<Id<Collider>>,
+    pub collider: Option<Id<Option<Collider>>>,
     /// Pairs of boundary particles that belong together, by ids.
     pub edges: Option<Arc<[[u64; 2]]>>,
     /// Particles that may leave for another Group, or come from one.

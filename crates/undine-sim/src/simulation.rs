@@ -225,7 +225,7 @@ impl Simulation {
         self.run_stages(Stage::of(Pace::Substep, true), now, observer)?;
         let newton = self.timeline.newton;
         for iteration in 0..newton.iterations.max(1) {
-            now.iteration = iteration;
+            now.iteration = iteration as u32;
             self.world.largest_change = 0.0;
             self.run_stages(Stage::of(Pace::Newton, false), now, observer)?;
             if self.world.largest_change <= newton.tolerance {

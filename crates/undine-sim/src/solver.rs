@@ -4,7 +4,7 @@
 use crate::constraint::Placed;
 use crate::coupling::{self, Coupling};
 use crate::error::{Result, SimError};
-use crate::newton::iterate::{self, Linearised, Merit, Problem};
+use crate::newton::iterate::{self, Linearised, Merit, NewtonSettings, Problem};
 use crate::newton::rotation;
 use crate::newton::system::Iterate;
 use crate::newton::unknowns::Kind;
@@ -14,7 +14,6 @@ use crate::newton::{
 use crate::offers::{Bodies, Dofs, ObjectId, Spatial};
 use crate::report::SolveRecord;
 use crate::task::Moment;
-use crate::timeline::NewtonSettings;
 use crate::world::World;
 use undine_core::glam::{DMat3, DQuat, DVec3, Vec3};
 
@@ -76,14 +75,9 @@ impl Solver {
         }
         let mut coupled =
             Coupled { world, couplings, system, unknowns, saved: parts, step: now.step };
-        let settings = iterate::NewtonSettings {
-            iterations: newton.iterations as usize,
-            tolerance: newton.tolerance,
-            line_search: true,
-        };
         let number = now.iteration as usize;
         let iteration =
-            iterate::advance(&mut coupled, &settings, number, &mut self.penalty, now.step)?;
+            iterate::advance(&mut coupled, newton, number, &mut self.penalty, now.step)?;
         let Coupled { world, system, unknowns, .. } = coupled;
         self.system = Some(system);
         if let Some(report) = &iteration.report {

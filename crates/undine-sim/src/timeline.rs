@@ -1,6 +1,7 @@
 //! Time: which frames there are, when they are, and how they are divided into substeps.
 
 use crate::error::{Result, SimError};
+use crate::newton::NewtonSettings;
 
 /// The frames of a run, and how steps are made.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,21 +40,6 @@ pub enum Substeps {
         /// How many voxels anything may cross in one.
         cfl: f64,
     },
-}
-
-/// How a substep is solved.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct NewtonSettings {
-    /// At most so many iterations.
-    pub iterations: u32,
-    /// Done when nothing changes faster than this [m/s].
-    pub tolerance: f64,
-}
-
-impl Default for NewtonSettings {
-    fn default() -> Self {
-        Self { iterations: 1, tolerance: 1e-4 }
-    }
 }
 
 impl Default for Timeline {

@@ -105,7 +105,10 @@ impl<'a> Values<'a> {
         else {
             return Ok(vec![self.number(name)?; points.positions.len()]);
         };
-        values.iter().enumerate().try_for_each(|(n, &value)| self.check(name, n, &[value]))?;
+        values
+            .iter()
+            .enumerate()
+            .try_for_each(|(n, &value)| self.check(name, n as u64, &[value]))?;
         Ok(values.clone())
     }
 
@@ -115,7 +118,7 @@ impl<'a> Values<'a> {
         else {
             return Ok(vec![self.vector(name)?; points.positions.len()]);
         };
-        let check = |(n, value): (usize, &DVec3)| self.check(name, n, &value.to_array());
+        let check = |(n, value): (usize, &DVec3)| self.check(name, n as u64, &value.to_array());
         values.iter().enumerate().try_for_each(check)?;
         Ok(values.clone())
     }
@@ -126,7 +129,7 @@ impl<'a> Values<'a> {
     }
 
     /// What a channel says is held to the same bounds as what a scene says.
-    pub(crate) fn check(&self, name: &str, element: usize, numbers: &[f64]) -> Result<()> {
+    pub(crate) fn check(&self, name: &str, element: u64, numbers: &[f64]) -> Result<()> {
         let declared = self.scope.declaration.parameter(name);
         let range = declared.map_or(undine_schema::Range::ALL, |parameter| parameter.range);
         if numbers.iter().all(|number| number.is_finite() && range.contains(*number)) {

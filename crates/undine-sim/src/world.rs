@@ -37,8 +37,8 @@ pub struct World {
     pub solves: Vec<SolveRecord>,
     /// The largest change of a velocity in this Newton iteration [m/s]; whoever solves raises it.
     pub largest_change: f64,
-    /// What things bump into.
-    pub colliders: Arena<Collider>,
+    /// What things bump into; nothing, while an input is empty.
+    pub colliders: Arena<Option<Collider>>,
     /// What all channels together may take.
     pub budget: MemoryBudget,
 }

@@ -44,7 +44,7 @@ pub fn write(points: &Points, mut out: &mut dyn Write) -> Result<(), FrameError>
 
 fn wanted(info: &ChannelInfo, channels: &[String]) -> bool {
     let named = channels.is_empty() || channels.contains(&info.name);
-    info.checkpoint && info.name != "position" && named
+    info.checkpoint && !info.internal && info.name != "position" && named
 }
 
 fn of_particles(particles: &ParticleSystem, channels: &[String]) -> Result<Points, FrameError> {

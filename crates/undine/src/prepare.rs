@@ -10,7 +10,8 @@ use undine_scene::graph::{Context, Graph};
 use undine_scene::{GraphNode, Output, Scene};
 use undine_schema::setup::{self, Group, Node};
 use undine_schema::{Declaration, Setting, Type, Value};
-use undine_sim::timeline::{NewtonSettings, Substeps};
+use undine_sim::newton::NewtonSettings;
+use undine_sim::timeline::Substeps;
 use undine_sim::{ObjectId, SimError, Simulation, Timeline};
 
 /// The frames and steps of a scene.
@@ -38,7 +39,7 @@ pub fn timeline(scene: &Scene) -> Timeline {
             .unwrap_or(1),
         seed: settings.seed,
         newton: NewtonSettings {
-            iterations: whole(settings.newton_iterations.max(1)),
+            iterations: settings.newton_iterations.max(1),
             ..NewtonSettings::default()
         },
     }

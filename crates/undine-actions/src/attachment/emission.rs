@@ -1,7 +1,7 @@
 //! Which points an attachment holds together: every point and the closest of the target, all in range, the one closest pair of
 //! each body, or what a network of ids says (Loki, §6.3, *Emission*).
 
-use crate::nearby::Nearby;
+use crate::nearby::{MOST_PAIRS, Nearby};
 use std::collections::BTreeMap;
 use undine_core::glam::DVec3;
 use undine_sim::action::constraint::{End, Points};
@@ -19,9 +19,6 @@ pub enum Emission {
     /// By ids of source and target points.
     Network(Vec<[u64; 2]>),
 }
-
-/// Attachments at most: more than that is a range that was not meant.
-pub const MOST_PAIRS: usize = 1 << 24;
 
 impl Emission {
     /// Ids from the channels `source` and `target` of points; none if they lack one, or hold what is no id.

@@ -20,6 +20,7 @@
 pub mod emission;
 pub mod frame;
 
+use crate::nearby::MOST_PAIRS;
 use bytemuck::{Pod, Zeroable};
 use emission::Emission;
 use frame::AttachmentFrame;
@@ -96,7 +97,7 @@ pub const DECLARATION: Declaration = Declaration {
         .optional(),
         Parameter::new("network", Type::Input, "points with the channels `source` and `target`")
             .optional(),
-        Parameter::flag("every-step", false, "choose points anew in every step, at rest where they are then: it drags rather than holds")
+        Parameter::flag("every-step", false, "choose points in every step, not only in the first; pairs that stay the same are held as before")
             .advanced(),
         Parameter::flag(
             "long-range",
@@ -265,7 +266,7 @@ impl Bond<12, 2> for Attachment {
 
     fn emit(&self, ends: &[End<'_>]) -> Result<Vec<Points<2>>> {
         self.emission.choose(ends).ok_or_else(|| {
-            let what = format!("more than {} pairs of points are in range", emission::MOST_PAIRS);
+            let what = format!("more than {} pairs of points are in range", MOST_PAIRS);
             SimError::setup(format!("{}.range", self.path), what, "give a smaller range")
         })
     }

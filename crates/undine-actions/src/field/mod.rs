@@ -16,7 +16,6 @@ pub use mask::{Mask, Weight};
 pub use noise::Turbulence;
 pub use volume::VolumeField;
 
-use crate::solid::optional_solid;
 use undine_core::glam::{DMat3, DVec3};
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
 use undine_sim::constraint::project::project;
@@ -141,7 +140,7 @@ impl Force for ForceField {
         let help = "stay within what `undine help force-field` says";
         let form = made().map_err(|why| ingest.bad("form", why.to_string(), help))?;
         let mut masks = Vec::new();
-        if let Some(solid) = optional_solid(ingest, "mask", 0.0)? {
+        if let Some(solid) = ingest.optional_solid("mask")? {
             let mask = Mask::inside(solid, number("mask-edge")?);
             let mask = mask.map_err(|why| ingest.bad("mask-edge", why.to_string(), help))?;
             let outside = values.flag("mask-outside")?;

@@ -43,6 +43,7 @@ impl<T: Element> ChannelSpec<T> {
             unit: Cow::Borrowed(""),
             combine: Combine::Keep,
             checkpoint: true,
+            internal: false,
         };
         Self { info, default }
     }
@@ -62,6 +63,12 @@ impl<T: Element> ChannelSpec<T> {
     /// Leaves the channel out of checkpoints: it can be computed again.
     pub fn transient(mut self) -> Self {
         self.info.checkpoint = false;
+        self
+    }
+
+    /// Leaves the channel out of frames: it means something to the Object alone that has it.
+    pub fn internal(mut self) -> Self {
+        self.info.internal = true;
         self
     }
 
@@ -113,4 +120,6 @@ pub struct ChannelInfo {
     pub combine: Combine,
     /// Whether the channel belongs in a checkpoint.
     pub checkpoint: bool,
+    /// Whether it is nobody's business but the Object's that has it: frames do not hold it.
+    pub internal: bool,
 }

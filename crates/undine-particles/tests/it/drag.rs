@@ -6,7 +6,7 @@ use crate::scene::{
 use undine_core::glam::DVec3;
 use undine_schema::setup::{Behavior, Group};
 use undine_schema::{Interpolation, Value};
-use undine_sim::timeline::NewtonSettings;
+use undine_sim::newton::NewtonSettings;
 use undine_sim::{Simulation, Timeline};
 
 const WATER: f64 = 998.2;
@@ -170,7 +170,7 @@ fn more_iterations_change_nothing() {
     let diameters = [0.1, 1.0, 5.0];
     for law in ["schiller-naumann", "drop", "newton"] {
         let [one, many] = [1, 8].map(|iterations| {
-            let newton = NewtonSettings { iterations, tolerance: 0.0 };
+            let newton = NewtonSettings { iterations, tolerance: 0.0, ..NewtonSettings::default() };
             let timeline = Timeline { newton, ..timeline(1) };
             let mut simulation = falling(drag().set("law", law), &diameters, timeline);
             run(&mut simulation, 12);

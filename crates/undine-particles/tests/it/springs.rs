@@ -7,7 +7,7 @@ use undine_core::glam::DVec3;
 use undine_schema::Value;
 use undine_schema::setup::{Behavior, Group};
 use undine_sim::input::{Data, Geometry};
-use undine_sim::timeline::NewtonSettings;
+use undine_sim::newton::NewtonSettings;
 use undine_sim::{Simulation, Stage, Timeline};
 
 /// Every particle 1 kg.
@@ -25,8 +25,8 @@ fn springs() -> Behavior {
     Behavior::new(&undine_actions::springs::DECLARATION)
 }
 
-fn newton(substeps: u32, iterations: u32) -> Timeline {
-    let newton = NewtonSettings { iterations, tolerance: 1e-7 };
+fn newton(substeps: u32, iterations: usize) -> Timeline {
+    let newton = NewtonSettings { iterations, tolerance: 1e-7, ..NewtonSettings::default() };
     Timeline { newton, ..timeline(substeps) }
 }
 

@@ -261,6 +261,9 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Behavior for ConstraintBehav
     }
 }
 
+/// What elements remember, by the points they are between: the Object and the id of each.
+type Memories<const N: usize> = BTreeMap<[(u32, u64); N], Vec<f64>>;
+
 impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
     fn tasks(&self, on: &mut Tasks<Self>, world: &World) {
         let mut stores: Vec<StoreId> = Vec::new();
@@ -319,6 +322,7 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
             .collect();
         let chosen = self.bond.emit(&ends)?;
         let elements = &mut world.elements[self.store];
+        let known = self.known(elements)?;
         elements.resize(0);
         elements.resize(chosen.len());
         for n in 0..N {
@@ -340,7 +344,44 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
                 column[element] = numbers[k];
             }
         }
+        // Those that were there before stay what they were: rest state, friction and multipliers.
+        for (k, name) in self.memory().iter().enumerate() {
+            let mut column = elements.column_mut(elements.handle::<f64>(name)?)?;
+            for (element, chosen) in chosen.iter().enumerate() {
+                let end = |(end, particle): (usize, u32)| {
+                    (ends[end].object.0 as u32, ends[end].ids[particle as usize])
+                };
+                if let Some(numbers) = known.get(&chosen.map(end)) {
+                    column[element] = numbers[k];
+                }
+            }
+        }
         Ok(())
+    }
+
+    /// The channels of what an element remembers.
+    fn memory(&self) -> Vec<String> {
+        let rows = (0..M).flat_map(|m| [format!("friction-{m}"), format!("multiplier-{m}")]);
+        B::REST.iter().map(|name| (*name).to_owned()).chain(rows).collect()
+    }
+
+    /// What the elements there are remember, by the points they are between.
+    fn known(&self, elements: &ElementSet) -> Result<Memories<N>> {
+        let mut objects = Vec::with_capacity(N);
+        let mut points = Vec::with_capacity(N);
+        for n in 0..N {
+            objects.push(elements.column(elements.handle::<u32>(&format!("object-{n}"))?)?);
+            points.push(elements.column(elements.handle::<u64>(&format!("point-{n}"))?)?);
+        }
+        let memory: Vec<_> = self
+            .memory()
+            .iter()
+            .map(|name| elements.column(elements.handle::<f64>(name)?))
+            .collect::<Result<_>>()?;
+        let between =
+            |element: usize| std::array::from_fn(|n| (objects[n][element], points[n][element]));
+        let numbers = |element: usize| memory.iter().map(|column| column[element]).collect();
+        Ok((0..elements.len()).map(|element| (between(element), numbers(element))).collect())
     }
 
     /// From channels to elements of the system, by the Objects they are between.
@@ -542,7 +583,7 @@ impl Varying {
                 None => None,
             };
             for (n, value) in channel.iter().flatten().enumerate() {
-                values.check(name, n, &[*value])?;
+                values.check(name, n as u64, &[*value])?;
             }
             all.push(Self { channel, attribute });
         }

@@ -245,6 +245,12 @@ impl<F: Force> Acting<F> {
         Ok(uniform)
     }
 
+    /// What a channel says is held to the same bounds as what a scene says.
+    fn check(&self, name: &str, ids: &[u64], values: impl Iterator<Item = f64>) -> Result<()> {
+        let scope = Values::new(&self.scope, 0.0);
+        ids.iter().zip(values).try_for_each(|(id, value)| scope.check(name, *id, &[value]))
+    }
+
     /// Over particles in spatial order, Bucket by Bucket.
     fn push_spatial(
         &self,
@@ -264,6 +270,15 @@ impl<F: Force> Acting<F> {
             .into_iter()
             .map(|handle| handle.map(|handle| particles.column(handle)).transpose())
             .collect::<Result<_, _>>()?;
+        if now.iteration == 0 {
+            let id = particles.column(particles.id())?;
+            for slot in 0..particles.topology().local() as u32 {
+                for (name, column) in F::VARIES.iter().zip(&columns) {
+                    let numbers = column.iter().flat_map(|column| column.chunk(slot));
+                    self.check(name, id.chunk(slot), numbers.map(|value| f64::from(*value)))?;
+                }
+            }
+        }
         let kernel = (
             (particles.own(particles.position()), particles.own(particles.id())),
             (particles.own(on.velocity), particles.own(on.mass), particles.own(on.radius)),
@@ -325,6 +340,9 @@ impl<F: Force> Acting<F> {
             .map(|handle| handle.map(|handle| points.column(handle)).transpose())
             .collect::<Result<_, _>>()?;
         let (position, id) = (points.column(points.position())?, points.column(points.id())?);
+        for (name, column) in F::VARIES.iter().zip(&columns) {
+            self.check(name, &id, column.iter().flat_map(|column| column.iter().copied()))?;
+        }
         let (velocity, mass) = (points.column(on.velocity)?, points.column(on.mass)?);
         let radius = points.column(on.radius)?;
         let (mut force, mut stiffness) =

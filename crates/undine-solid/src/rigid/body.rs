@@ -184,6 +184,14 @@ impl Object for RigidBody {
     }
 
     /// Kinematic bodies have none: what moves them is not simulated.
+    fn longest_step(&self, world: &World, cfl: f64) -> Result<f64> {
+        let points = &world.points[self.on.points];
+        let fastest = points.column(self.extra.velocity)?;
+        let speed = fastest.iter().fold(0.0, |most: f64, v| most.max(v.length()));
+        let voxel = world.domains[world.object(self.id).domain].frame().voxel_size(0);
+        Ok(if speed > 0.0 { cfl * voxel / speed } else { f64::INFINITY })
+    }
+
     fn budget(&self, world: &World) -> Result<Budget> {
         if self.led_by.is_some() {
             return Ok(Budget::default());
@@ -285,17 +293,17 @@ fn add_channels(
     };
     let on = Bodies {
         centres,
-        orientation: points.add_channel(&turn("orientation"))?,
-        inertia: points.add_channel(&vector("inertia").unit("kg m2"))?,
+        orientation: points.add_channel(&turn("orientation").internal())?,
+        inertia: points.add_channel(&vector("inertia").unit("kg m2").internal())?,
         flight: points.add_channel(&vector("flight").unit("m").transient())?,
         free_turn: points.add_channel(&turn("free-turn").transient())?,
     };
     let momentum = points.add_channel(&vector("angular-momentum").unit("kg m2/s"))?;
     let (principal, orient) =
-        (points.add_channel(&turn("principal"))?, points.add_channel(&turn("orient"))?);
+        (points.add_channel(&turn("principal").internal())?, points.add_channel(&turn("orient"))?);
     let (pivot, home) = (
         points.add_channel(&vector("pivot").unit("m"))?,
-        points.add_channel(&vector("home").unit("m"))?,
+        points.add_channel(&vector("home").unit("m").internal())?,
     );
     let points = &mut world.points[boundary];
     let velocity = points.add_channel(&vector("v").unit("m/s"))?;
@@ -303,7 +311,7 @@ fn add_channels(
         points: boundary,
         bodies: on,
         body: points.add_channel(&ChannelSpec::new("body", 0_u32))?,
-        rest: points.add_channel(&vector("rest").unit("m"))?,
+        rest: points.add_channel(&vector("rest").unit("m").internal())?,
         // Constraints look at it before it is made again.
         frame: points.add_channel(&ChannelSpec::new("frame", DMat3::IDENTITY))?,
     };

@@ -8,7 +8,8 @@ use undine_core::particles::TopologicalParticles;
 use undine_geometry::{Motion, Triangles};
 use undine_schema::setup::{Behavior, Group};
 use undine_sim::input::{Data, Geometry};
-use undine_sim::timeline::{NewtonSettings, Substeps};
+use undine_sim::newton::NewtonSettings;
+use undine_sim::timeline::Substeps;
 use undine_sim::{BehaviorKind, Simulation, Timeline};
 
 /// Vertices at ±radii along the axes: +x, −x, +y, −y, +z, −z.
@@ -48,7 +49,7 @@ pub fn attachment(to: &str) -> Behavior {
 /// A run of frames of 1/24 s.
 pub struct Run {
     pub substeps: u32,
-    pub iterations: u32,
+    pub iterations: usize,
 }
 
 impl Default for Run {
@@ -65,7 +66,11 @@ impl Run {
             [undine_solid::BEHAVIORS, undine_actions::BEHAVIORS].concat();
         let timeline = Timeline {
             substeps: Substeps::Fixed(self.substeps),
-            newton: NewtonSettings { iterations: self.iterations, tolerance: 1e-13 },
+            newton: NewtonSettings {
+                iterations: self.iterations,
+                tolerance: 1e-13,
+                ..NewtonSettings::default()
+            },
             ..Timeline::default()
         };
         let budget = MemoryBudget::unlimited();

@@ -9,7 +9,8 @@ use undine_core::particles::TopologicalParticles;
 use undine_schema::Declaration;
 use undine_schema::setup::{Behavior, Group};
 use undine_sim::input::{Data, Geometry, PointCloud};
-use undine_sim::timeline::{NewtonSettings, Substeps};
+use undine_sim::newton::NewtonSettings;
+use undine_sim::timeline::Substeps;
 use undine_sim::{BehaviorKind, Simulation, Timeline};
 
 /// An octahedron with vertices at ±radius along the axes: +x, −x, +y, −y, +z, −z.
@@ -57,7 +58,7 @@ fn simulation(setup: &Group, inputs: Vec<(&str, Data)>, substeps: u32) -> Simula
         [undine_solid::BEHAVIORS, undine_particles::BEHAVIORS, undine_actions::BEHAVIORS].concat();
     let timeline = Timeline {
         substeps: Substeps::Fixed(substeps),
-        newton: NewtonSettings { iterations: 6, tolerance: 1e-8 },
+        newton: NewtonSettings { iterations: 6, tolerance: 1e-8, ..NewtonSettings::default() },
         ..Timeline::default()
     };
     let budget = MemoryBudget::unlimited();

@@ -157,3 +157,83 @@ springs "bars" range="3 m" rigid=#true
     let told = why.to_string();
     assert!(told.contains("bars") && told.contains("leave some out"), "{told}");
 }
+
+/// A step that is shorter than what a position in `f32` resolves still counts: v t after many of them.
+#[test]
+fn slow_particles_get_on_in_short_steps() {
+    let text = r#"
+setup "slow" frames=48 substeps=200
+input "one" {
+    points at="0.7 0.7 0.7 m"
+}
+particles "one" input="one" velocity="0.1 0 0 mm/s"
+"#;
+    let moved = positions(&after(text, 47))[0].x - 0.7;
+    let wanted = 1e-4 * 47.0 / 24.0;
+    assert!((moved / wanted - 1.0).abs() < 1e-3, "{moved} m is not {wanted} m");
+}
+
+/// Half a second at a rate that grows from 0 to 1000 Hz, and half a second at that: 250 and 500 births.
+#[test]
+fn a_keyed_rate_bears_its_integral() {
+    let rate = "emit input=\"nozzle\" velocity=\"1 0 0 m/s\" {\n    rate {\n        key \"0 s\" \"0 Hz\"\n        key \"0.5 s\" \"1000 Hz\"\n    }\n}";
+    let text = JET.replace("emit input=\"nozzle\" rate=\"1000 Hz\" velocity=\"10 0 0 m/s\"", rate);
+    assert_eq!(positions(&after(&text, 24)).len(), 750);
+}
+
+/// Chosen anew in every step, the same pair is held as before: it sags once, and does not creep.
+#[test]
+fn what_is_chosen_again_is_held_as_before() {
+    let text = r#"
+setup "held" frames=96 substeps=4
+input "ball" {
+    points at="0.3 -5 0.2 mm"
+}
+input "hook" {
+    sphere radius="1 mm"
+}
+particles "ball" input="ball" radius="1 cm"
+rigid-body "hook" input="hook" kinematic=#true spacing="1 mm"
+attachment to="hook" every-step=#true normal-stiffness="1 kN/m" tangent-stiffness="1 kN/m" damping-time="10 ms"
+gravity
+"#;
+    let mass = 4.0 / 3.0 * std::f64::consts::PI * 1e-6 * 1000.0;
+    let wanted = -mass * 9.80665 / 1000.0;
+    for frames in [24, 95] {
+        let found = positions(&after(text, frames))[0].y + 5e-3;
+        assert!((found / wanted - 1.0).abs() < 0.05, "{found} m is not {wanted} m");
+    }
+}
+
+#[test]
+fn a_channel_that_a_force_cannot_take_is_named() {
+    let text = r#"
+setup "air" frames=4
+input "cloud" {
+    points at="0 0 0 m; 1 0 0 m"
+    set channel="air-density" value="-3 kg/m3"
+}
+particles "dust" input="cloud"
+gravity
+drag
+"#;
+    let mut simulation = prepared(text).unwrap_or_else(|why| panic!("{why}"));
+    let told = simulation.advance_frame(&mut (), |_, _| Ok(())).unwrap_err().to_string();
+    assert!(told.contains("air-density") && told.contains("drag"), "{told}");
+}
+
+/// What spins fast asks for short steps, too.
+#[test]
+fn a_spinning_body_asks_for_steps_by_the_speed_of_its_boundary() {
+    let text = r#"
+setup "spin" frames=4 cfl=1 max-substeps=100000
+input "box" {
+    box size="1 1 1 m"
+}
+rigid-body "box" input="box" spin="0 100 0 rad/s" voxel="10 cm"
+"#;
+    let (step, object) = after(text, 1).longest_step().unwrap();
+    assert_eq!(object, "box");
+    // Boundary particles are on the faces, between half a side and half a diagonal from the axis.
+    assert!((0.1 / 100.0 / 0.71..0.1 / 100.0 / 0.4).contains(&step), "{step} s");
+}

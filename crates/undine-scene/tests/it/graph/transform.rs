@@ -81,7 +81,7 @@ fn a_moving_solid_stays_exact_and_collides_where_it_is() {
     let motion = data.motion.as_ref().unwrap();
     let pose = motion.pose(1.3);
     let solid = data.solid(1.3).unwrap();
-    let collider = data.collider(1.3, None).unwrap();
+    let collider = data.collider(1.3, None, 0.0).unwrap();
     let step = collider.during(1.2, 1.3).unwrap();
     for corner in [DVec3::splat(0.5), DVec3::new(-0.5, 0.5, 0.5)] {
         let at = pose.to_world(corner);

@@ -3,8 +3,9 @@
 use crate::toy::{self, PULL, balls, node};
 use std::sync::{Arc, Mutex};
 use undine_schema::setup::Group;
+use undine_sim::newton::NewtonSettings;
 use undine_sim::report::{Observer, SubstepReport};
-use undine_sim::timeline::{NewtonSettings, Substeps};
+use undine_sim::timeline::Substeps;
 use undine_sim::{Moment, SimError, Simulation, Stage, Timeline};
 
 fn falling(timeline: Timeline, longest_step: f64) -> Simulation {
