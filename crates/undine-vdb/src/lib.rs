@@ -6,6 +6,7 @@
 //!
 //! Versions 222 to 225 are read and 224 is written, as OpenVDB 4 to 12 do.
 
+pub mod codec;
 pub mod error;
 pub mod grid;
 pub mod mask;
