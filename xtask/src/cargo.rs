@@ -1,4 +1,4 @@
-//! Calls of cargo: at the root of the repository, with one profile, and with MPI where it is found.
+//! Calls of cargo: at the root of the repository, with one profile, and with the features of what is installed.
 
 use crate::metadata::Package;
 use crate::process::{self, Ending};
@@ -24,12 +24,16 @@ pub fn cargo(arguments: &[&str]) -> Command {
 }
 
 /// The arguments that make all cargo commands share one build: the same profile, packages and features.
-pub fn one_build(members: &[Package], with_mpi: bool) -> Vec<String> {
+///
+/// `features` are turned on in each package that has them.
+pub fn one_build(members: &[Package], features: &[&str]) -> Vec<String> {
     let mut arguments = ["--workspace", "--profile", "tested"].map(str::to_string).to_vec();
+    let has = |package: &Package, feature: &str| package.features.iter().any(|one| one == feature);
     let features: Vec<String> = members
         .iter()
-        .filter(|package| with_mpi && package.features.iter().any(|feature| feature == "mpi"))
-        .map(|package| format!("{}/mpi", package.name))
+        .flat_map(|package| features.iter().map(move |feature| (package, feature)))
+        .filter(|(package, feature)| has(package, feature))
+        .map(|(package, feature)| format!("{}/{feature}", package.name))
         .collect();
     if !features.is_empty() {
         arguments.extend(["--features".to_string(), features.join(",")]);
@@ -61,15 +65,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mpi_is_turned_on_in_each_package_that_has_it() {
+    fn features_are_turned_on_in_each_package_that_has_them() {
         let package = |name: &str, features: &[&str]| Package {
             name: name.to_string(),
             features: features.iter().map(|feature| feature.to_string()).collect(),
             ..Package::default()
         };
-        let members = [package("a", &["mpi"]), package("b", &["other"]), package("c", &["mpi"])];
-        assert_eq!(one_build(&members, true).last().map(String::as_str), Some("a/mpi,c/mpi"));
-        assert_eq!(one_build(&members, false), ["--workspace", "--profile", "tested"]);
-        assert_eq!(one_build(&members[1..2], true).len(), 3);
+        let members =
+            [package("a", &["mpi", "peer"]), package("b", &["other"]), package("c", &["mpi"])];
+        let last = |features| one_build(&members, features).pop().unwrap_or_default();
+        assert_eq!(last(&["mpi"]), "a/mpi,c/mpi");
+        assert_eq!(last(&["mpi", "peer"]), "a/mpi,a/peer,c/mpi");
+        assert_eq!(one_build(&members, &[]), ["--workspace", "--profile", "tested"]);
+        assert_eq!(one_build(&members[1..2], &["mpi"]).len(), 3);
     }
 }

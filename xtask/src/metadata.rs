@@ -35,7 +35,18 @@ pub fn all_packages() -> Result<Vec<Package>, String> {
     read(&["--all-features"])
 }
 
+/// The folder in which cargo builds.
+pub fn target_folder() -> Result<PathBuf, String> {
+    let json = ask(&["--no-deps"])?;
+    let folder = json["target_directory"].as_str().map(PathBuf::from);
+    folder.ok_or_else(|| "cargo metadata names no target folder".to_string())
+}
+
 fn read(arguments: &[&str]) -> Result<Vec<Package>, String> {
+    Ok(list(&ask(arguments)?["packages"]).map(package).collect())
+}
+
+fn ask(arguments: &[&str]) -> Result<Value, String> {
     let output = cargo(&["metadata", "--format-version", "1", "--quiet"])
         .args(arguments)
         .output()
@@ -43,9 +54,7 @@ fn read(arguments: &[&str]) -> Result<Vec<Package>, String> {
     if !output.status.success() {
         return Err(format!("cargo metadata failed:\n{}", String::from_utf8_lossy(&output.stderr)));
     }
-    let json: Value =
-        serde_json::from_slice(&output.stdout).map_err(|why| format!("cargo metadata: {why}"))?;
-    Ok(list(&json["packages"]).map(package).collect())
+    serde_json::from_slice(&output.stdout).map_err(|why| format!("cargo metadata: {why}"))
 }
 
 fn package(json: &Value) -> Package {

@@ -25,7 +25,7 @@ const BESIDE: &[(&str, &str)] =
     &[("xtask", "xtask"), ("bench", "bench"), ("validation", "tests/validation")];
 
 /// What tests stand on: every crate may use it, and it uses none of ours.
-const FOR_TESTS: &[(&str, &str)] = &[("mpirun", "tests/mpirun")];
+const FOR_TESTS: &[(&str, &str)] = &[("mpirun", "tests/mpirun"), ("peers", "tests/peers")];
 
 /// Checks where the members of the workspace stand, and whom they use.
 pub fn check(members: &[Package]) -> Vec<String> {

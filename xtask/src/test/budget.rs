@@ -6,10 +6,11 @@ use std::time::Duration;
 
 /// Longest a test may take [s].
 const TEST_SECONDS: f64 = 15.0;
-/// Longest a test may take that starts or kills processes [s]: it waits for others more than it computes.
+/// Longest a test may take that starts or kills processes, or goes through another program [s]: it waits for others more
+/// than it computes.
 const PROCESS_TEST_SECONDS: f64 = 60.0;
 /// What marks such a test in its path.
-const PROCESS_TEST_WORDS: &[&str] = &["mpi", "kill"];
+const PROCESS_TEST_WORDS: &[&str] = &["mpi", "kill", "peer"];
 
 /// The budget of a tier.
 pub struct Budget {
@@ -63,6 +64,7 @@ mod tests {
         let budget = Budget::of(Tier::Default);
         assert_eq!(budget.seconds_of_test("undine-core it: volume::stencil"), TEST_SECONDS);
         assert_eq!(budget.seconds_of_test("undine-core it: mpi::halo"), PROCESS_TEST_SECONDS);
+        assert_eq!(budget.seconds_of_test("undine-vdb it: peer::tiles"), PROCESS_TEST_SECONDS);
         assert_eq!(
             budget.seconds_of_test("undine-cli it: a_killed_run_resumes"),
             PROCESS_TEST_SECONDS

@@ -17,10 +17,10 @@ use budget::Budget;
 /// Does everything that belongs to `tier`. True when all of it passed.
 pub fn run(tier: Tier) -> Result<bool, String> {
     let mut report = Report::new();
-    let mut with_mpi = false;
+    let mut features = Vec::new();
     report.step("set-up", || {
         let setup = setup::run();
-        with_mpi = setup.has_mpi();
+        features = setup.features();
         match setup.failed() {
             true => Err(format!("could not install {}", setup.missing())),
             false if setup.complete() => Ok(Outcome::of(true)),
@@ -29,7 +29,7 @@ pub fn run(tier: Tier) -> Result<bool, String> {
     });
     report.start_clock();
     let members = metadata::members()?;
-    let build = one_build(&members, with_mpi);
+    let build = one_build(&members, &features);
     let budget = Budget::of(tier);
     let with_default = tier >= Tier::Default;
 
@@ -76,6 +76,6 @@ pub fn run(tier: Tier) -> Result<bool, String> {
 
 /// `cargo xtask validate`: only the validation program, with these words as its arguments.
 pub fn validate(words: &[String]) -> Result<bool, String> {
-    let build = one_build(&metadata::members()?, setup::run().has_mpi());
+    let build = one_build(&metadata::members()?, &setup::run().features());
     Ok(validation::run(&build, words)? == Outcome::of(true))
 }
