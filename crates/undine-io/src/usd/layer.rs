@@ -5,6 +5,10 @@
 use std::collections::BTreeMap;
 
 /// Metadata by name, in the order of the names.
+///
+/// The names are those of the scene description itself, as the binary format spells them; the text has shorter words for a
+/// few: `documentation` (`doc`), `inheritPaths` (`inherits`), `variantSetNames` (`variantSets`), `variantSelection` (`variants`).
+/// `subLayers` is an array of assets, and `subLayerOffsets`, if there are any, an array of `double2`: offset and scale of each.
 pub type Fields = BTreeMap<String, Value>;
 
 /// One file of scene description.
@@ -14,6 +18,8 @@ pub struct Layer {
     pub fields: Fields,
     /// The prims at the top, in order.
     pub prims: Vec<Prim>,
+    /// What a reader left out because this model has no place for it, in words: `line 12: variant set …`.
+    pub passed_over: Vec<String>,
 }
 
 /// Whether a prim is made here.
@@ -47,7 +53,7 @@ pub struct Prim {
     pub children: Vec<Prim>,
 }
 
-/// An attribute: a value, or one at each of several times.
+/// An attribute: a value, or one at each of several times. Connections to other attributes are not kept.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Attribute {
     /// Its name, with namespaces: `primvars:id`.
@@ -71,7 +77,7 @@ pub struct Attribute {
 pub struct Relationship {
     /// Its name: `field:density`.
     pub name: String,
-    /// The paths of what it points to.
+    /// The paths of what it points to, whether they replace a list or are added to one.
     pub targets: Vec<String>,
 }
 
@@ -175,6 +181,10 @@ pub enum ListItem {
         asset: String,
         /// The prim; empty for the default one.
         prim: String,
+        /// What is added to its times, after scaling [time codes]; usually 0.
+        offset: f64,
+        /// What its times are multiplied by; usually 1.
+        scale: f64,
     },
 }
 
