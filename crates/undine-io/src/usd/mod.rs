@@ -1,3 +1,5 @@
 //! USD, Pixar's Universal Scene Description: layers as text (`.usda`) and as binary (`.usdc`), and the geometry in them.
 
 pub mod layer;
+pub mod text;
+pub mod type_name;

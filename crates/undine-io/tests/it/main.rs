@@ -4,3 +4,4 @@ mod obj;
 mod pattern;
 mod ply;
 mod ply_hostile;
+mod usd_text;
