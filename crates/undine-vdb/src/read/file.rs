@@ -73,8 +73,8 @@ impl<R: Read + Seek> File<R> {
     /// As [`File::open`].
     pub fn new(mut reader: R) -> Result<Self> {
         let length = reader.seek(SeekFrom::End(0))?;
-        let mut source = Source { reader, length };
-        let header = source.parse(0, read_header)?;
+        let mut source = Source { reader, length, window: vec![], begin: 0 };
+        let header = source.parse(0, length, read_header)?;
         let mut file = Self { source, header, heads: vec![], warnings: vec![] };
         match file.header.has_offsets {
             true => file.read_heads_by_offset()?,
@@ -169,6 +169,7 @@ impl<R: Read + Seek> File<R> {
         let (kind, layout, place) = (tree.kind, tree.layout, tree.place.clone());
         let bytes = self.source.read(place.tree, place.blocks)?;
         let cursor = &mut Cursor::new(&bytes, place.tree);
+        let in_file = |error| self.source.in_file(place.blocks, error);
         fn bounds<T: Value>(cursor: &mut Cursor<'_>, layout: &Layout) -> Result<Option<Bounds>> {
             Ok(read_topology::<T>(cursor, layout)?.bounds())
         }
@@ -185,6 +186,7 @@ impl<R: Read + Seek> File<R> {
             Kind::Vec3i => bounds::<[i32; 3]>(cursor, &layout),
             Kind::Points => bounds::<u32>(cursor, &layout),
         }
+        .map_err(in_file)
     }
 
     fn read_grid(&mut self, index: usize, within: Option<Bounds>) -> Result<Grid> {
@@ -198,25 +200,7 @@ impl<R: Read + Seek> File<R> {
             layout,
             within,
         };
-        let content = match kind {
-            Kind::Float if layout.native_half => Content::Float(widened(tree.read()?)),
-            Kind::Float => Content::Float(tree.read()?),
-            Kind::Double => Content::Double(tree.read()?),
-            Kind::Int32 => Content::Int32(tree.read()?),
-            Kind::Int64 => Content::Int64(tree.read()?),
-            Kind::Bool => Content::Bool(tree.read()?),
-            Kind::Mask => Content::Mask(tree.read()?),
-            Kind::Vec3s => Content::Vec3s(tree.read()?),
-            Kind::Vec3d => Content::Vec3d(tree.read()?),
-            Kind::Vec3i => Content::Vec3i(tree.read()?),
-            Kind::Points => {
-                return Err(VdbError::Unsupported {
-                    offset: place.tree,
-                    what: "a grid of points".to_owned(),
-                    wanted: "grids of values are".to_owned(),
-                });
-            }
-        };
+        let content = tree.content(kind).map_err(|error| self.source.in_file(place.end, error))?;
         Ok(Grid {
             name: head.name,
             class: head.class,
@@ -256,7 +240,7 @@ impl<R: Read + Seek> File<R> {
         let mut at = self.header.end;
         for ordinal in 0..self.header.grids {
             let lost = self.header.grids - ordinal - 1;
-            let descriptor = match self.source.parse(at, read_descriptor) {
+            let descriptor = match self.source.parse(at, self.source.length, read_descriptor) {
                 Ok(descriptor) => descriptor,
                 Err(error) => return self.warn(None, lost, error),
             };
@@ -300,7 +284,7 @@ impl<R: Read + Seek> File<R> {
             let found = format!("the offset of a grid is {}", descriptor.grid);
             malformed(descriptor.after - 24, found, format!("it is in {inside:?}"))
         })?;
-        let mut head = self.source.parse(begin, |cursor| read_head(cursor, descriptor))?;
+        let mut head = self.source.parse(begin, end, |cursor| read_head(cursor, descriptor))?;
 
         // A grid that shares another's tree ends after its transform.
         let inside = head.place.tree..=end;
@@ -396,6 +380,29 @@ struct TreeBytes<'a> {
 }
 
 impl TreeBytes<'_> {
+    /// Reads the tree of a grid of this kind.
+    fn content(self, kind: Kind) -> Result<Content> {
+        Ok(match kind {
+            Kind::Float if self.layout.native_half => Content::Float(widened(self.read()?)),
+            Kind::Float => Content::Float(self.read()?),
+            Kind::Double => Content::Double(self.read()?),
+            Kind::Int32 => Content::Int32(self.read()?),
+            Kind::Int64 => Content::Int64(self.read()?),
+            Kind::Bool => Content::Bool(self.read()?),
+            Kind::Mask => Content::Mask(self.read()?),
+            Kind::Vec3s => Content::Vec3s(self.read()?),
+            Kind::Vec3d => Content::Vec3d(self.read()?),
+            Kind::Vec3i => Content::Vec3i(self.read()?),
+            Kind::Points => {
+                return Err(VdbError::Unsupported {
+                    offset: self.cursor.offset(),
+                    what: "a grid of points".to_owned(),
+                    wanted: "grids of values are".to_owned(),
+                });
+            }
+        })
+    }
+
     fn read<T: Value>(mut self) -> Result<Tree<T>> {
         read_tree(&mut self.cursor, self.blocks, &self.layout, self.within)
     }
@@ -406,6 +413,9 @@ impl TreeBytes<'_> {
 struct Source<R> {
     reader: R,
     length: u64,
+    /// What was read last for parsing, and where it begins: heads of small grids lie close together.
+    window: Vec<u8>,
+    begin: u64,
 }
 
 impl<R: Read + Seek> Source<R> {
@@ -414,20 +424,50 @@ impl<R: Read + Seek> Source<R> {
         let wanted = end.min(self.length).saturating_sub(begin);
         self.reader.seek(SeekFrom::Start(begin))?;
         let mut bytes = Vec::with_capacity(usize::try_from(wanted).unwrap_or(0));
-        self.reader.by_ref().take(wanted).read_to_end(&mut bytes)?;
-        Ok(bytes)
+        let there = self.reader.by_ref().take(wanted).read_to_end(&mut bytes)?;
+        match there as u64 == wanted {
+            true => Ok(bytes),
+            false => Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into()),
+        }
     }
 
-    /// Parses what begins at an offset and whose length is not known: takes more and more of the file until it suffices.
-    fn parse<T>(&mut self, begin: u64, parse: impl Fn(&mut Cursor<'_>) -> Result<T>) -> Result<T> {
+    /// Parses what begins at an offset and ends before `limit`, but whose length is not known: takes more and more of the
+    /// file until it suffices.
+    fn parse<T>(
+        &mut self,
+        begin: u64,
+        limit: u64,
+        parse: impl Fn(&mut Cursor<'_>) -> Result<T>,
+    ) -> Result<T> {
         let mut length = 1 << 14;
         loop {
-            let end = begin.saturating_add(length).min(self.length);
-            let bytes = self.read(begin, end)?;
-            match parse(&mut Cursor::new(&bytes, begin)) {
-                Err(VdbError::Truncated { .. }) if end < self.length => length *= 8,
-                other => return other,
+            let window_end = self.begin + self.window.len() as u64;
+            let end = window_end.min(limit);
+            if (self.begin..end).contains(&begin) {
+                let bytes =
+                    &self.window[(begin - self.begin) as usize..(end - self.begin) as usize];
+                match parse(&mut Cursor::new(bytes, begin)) {
+                    Err(VdbError::Truncated { .. }) if end < limit => {}
+                    other => return other.map_err(|error| self.in_file(limit, error)),
+                }
+            } else if begin >= limit {
+                let nothing = parse(&mut Cursor::new(&[], begin));
+                return nothing.map_err(|error| self.in_file(limit, error));
             }
+            self.window = self.read(begin, begin.saturating_add(length))?;
+            self.begin = begin;
+            length *= 8;
+        }
+    }
+
+    /// What to say of bytes that end at `end`: if that is not where the file ends, then it has not been cut short.
+    fn in_file(&self, end: u64, error: VdbError) -> VdbError {
+        match error {
+            VdbError::Truncated { offset, what, wanted } if end < self.length => {
+                let found = format!("{what} of {wanted} bytes begins here");
+                malformed(offset, found, format!("the file gives it the bytes before {end}"))
+            }
+            other => other,
         }
     }
 }
