@@ -16,6 +16,14 @@ pub enum VdbError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// The file could not be written.
+    #[error("cannot write {}: {source}", .file.display())]
+    Save {
+        /// The file.
+        file: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
     /// Reading or writing failed.
     #[error("{0}")]
     Io(#[from] std::io::Error),

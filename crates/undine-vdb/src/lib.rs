@@ -15,6 +15,7 @@ pub mod read;
 pub mod transform;
 pub mod tree;
 pub mod value;
+pub mod write;
 
 pub use error::{Result, VdbError};
 pub use grid::{Class, Content, Grid};
