@@ -1,5 +1,7 @@
 //! USD, Pixar's Universal Scene Description: layers as text (`.usda`) and as binary (`.usdc`), and the geometry in them.
 
+pub mod geometry;
 pub mod layer;
+pub mod stage;
 pub mod text;
 pub mod type_name;
