@@ -1,5 +1,6 @@
 //! What can be wrong with a file: which file, where in it, what was found and what would be right.
 
+use crate::format::Format;
 use std::fmt::{self, Display};
 use std::path::PathBuf;
 
@@ -38,11 +39,32 @@ pub enum IoError {
     /// Writing failed.
     #[error("cannot write: {0}")]
     Write(#[from] std::io::Error),
+    /// The file could not be written; what was there before still is.
+    #[error("cannot write {}: {source}", .file.display())]
+    WriteFile {
+        /// The file.
+        file: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
     /// The name of a file does not end with a format that is known.
-    #[error("{} is of an unknown format; its name should end with .ply or .obj", .file.display())]
+    #[error(
+        "{} is of an unknown format; its name should end with .ply, .obj, .stl, .glb, .vdb, .usda or .usdc",
+        .file.display()
+    )]
     UnknownFormat {
         /// The file.
         file: PathBuf,
+    },
+    /// A file of a format that is not read as points or a mesh.
+    #[error("{} is {format} and not read as points or a mesh: {help}", .file.display())]
+    NotReadable {
+        /// The file.
+        file: PathBuf,
+        /// Its format.
+        format: Format,
+        /// What to do.
+        help: &'static str,
     },
     /// What is in the file is not what its format allows.
     #[error("{}, {place}: {found}; {wanted}", .file.display())]

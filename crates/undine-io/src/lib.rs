@@ -4,16 +4,25 @@
 //! the format by the file's name. Files are not trusted: whatever they say, a reader allocates no more than the file's own
 //! length can back, and an error names the file, the line or byte, and what would be right.
 
+mod chains;
 pub mod error;
+pub mod format;
+pub mod glb;
 pub mod obj;
 pub mod pattern;
 pub mod ply;
+pub mod stl;
 pub mod table;
+mod triangles;
 pub mod usd;
+pub mod whole;
+pub mod write;
 
 pub use error::{IoError, Place, Result};
+pub use format::Format;
 pub use pattern::Pattern;
-pub use table::{Channels, Curves, Faces, Points, Values};
+pub use table::{Channels, Curves, Faces, Points, Precision, Values};
+pub use write::{WriteOptions, write};
 
 use std::path::Path;
 
@@ -30,16 +39,22 @@ pub struct Geometry {
 
 /// Reads a file of points or of a mesh, of the format that its name ends with.
 pub fn read(path: &Path) -> Result<Geometry> {
-    let parse = match extension(path).as_str() {
-        "ply" => ply::parse,
-        "obj" => obj::parse,
-        _ => return Err(IoError::UnknownFormat { file: path.into() }),
+    let parse = match Format::of(path)? {
+        Format::Ply => ply::parse,
+        Format::Obj => obj::parse,
+        Format::Stl => stl::parse,
+        format => {
+            return Err(IoError::NotReadable {
+                file: path.into(),
+                format,
+                help: match format {
+                    Format::Glb => "glTF is written only: convert to it last",
+                    _ => "it holds more than one mesh or cloud of points",
+                },
+            });
+        }
     };
     let bytes =
         std::fs::read(path).map_err(|source| IoError::Read { file: path.into(), source })?;
     parse(&bytes, path)
-}
-
-fn extension(path: &Path) -> String {
-    path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
 }

@@ -1,5 +1,6 @@
 //! Plain tables: points with named channels of any element type, and polygons between them.
 
+use crate::error::{IoError, Result};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use undine_core::glam::{DVec3, Vec3};
@@ -89,6 +90,22 @@ impl Values {
         }
     }
 
+    /// The values of these elements, in this order.
+    pub fn gathered(&self, order: &[u32]) -> Self {
+        fn of<T: Copy>(values: &[T], order: &[u32]) -> Vec<T> {
+            order.iter().map(|&element| values[element as usize]).collect()
+        }
+        match self {
+            Self::F32(values) => Self::F32(of(values, order)),
+            Self::F64(values) => Self::F64(of(values, order)),
+            Self::I32(values) => Self::I32(of(values, order)),
+            Self::U32(values) => Self::U32(of(values, order)),
+            Self::U64(values) => Self::U64(of(values, order)),
+            Self::Vec3(values) => Self::Vec3(of(values, order)),
+            Self::DVec3(values) => Self::DVec3(of(values, order)),
+        }
+    }
+
     /// The first element that is not finite.
     pub fn first_not_finite(&self) -> Option<usize> {
         match self {
@@ -101,6 +118,16 @@ impl Values {
     }
 }
 
+/// With how many digits positions are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Precision {
+    /// Of 32 bits: what most programs read fastest, and many formats have nothing else.
+    #[default]
+    Single,
+    /// Of 64 bits: exactly.
+    Double,
+}
+
 /// Points with channels.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Points {
@@ -108,6 +135,25 @@ pub struct Points {
     pub positions: Vec<DVec3>,
     /// What else is known of each.
     pub channels: Channels,
+}
+
+impl Points {
+    /// Refuses positions that are no places, or so far away that numbers of this precision cannot say where.
+    pub fn check_positions(&self, precision: Precision) -> Result<()> {
+        let is_good = |place: &DVec3| match precision {
+            Precision::Single => place.as_vec3().is_finite(),
+            Precision::Double => place.is_finite(),
+        };
+        let Some(bad) = self.positions.iter().position(|place| !is_good(place)) else {
+            return Ok(());
+        };
+        let [x, y, z] = self.positions[bad].to_array();
+        Err(IoError::Unwritable {
+            what: "a position".to_owned(),
+            found: format!("point {bad} is at {x} {y} {z}"),
+            wanted: "every coordinate must be a finite number that the format can hold".to_owned(),
+        })
+    }
 }
 
 /// Polygons with channels.
@@ -119,11 +165,27 @@ pub struct Faces {
     pub channels: Channels,
 }
 
-/// Curves with channels.
+/// Curves with channels. They run through the first of the points, curve after curve; points on none of them follow.
 #[derive(Debug, Clone)]
 pub struct Curves {
     /// The points of each.
     pub strands: Strands,
     /// What else is known of each.
     pub channels: Channels,
+}
+
+impl Curves {
+    /// The two points of each edge, curve after curve; the edge that closes a curve is its last.
+    pub fn edges(&self) -> Vec<[u32; 2]> {
+        let mut edges = Vec::new();
+        for curve in 0..self.strands.len() {
+            let vertices = self.strands.vertices(curve);
+            let count = self.strands.edges(curve).len();
+            edges.extend(vertices.clone().take(count).map(|n| {
+                let next = if n + 1 < vertices.end { n + 1 } else { vertices.start };
+                [n as u32, next as u32]
+            }));
+        }
+        edges
+    }
 }

@@ -2,14 +2,17 @@
 //!
 //! The element `vertex` is read as points: `x`, `y`, `z` are positions, three properties that differ only in a last `x`, `y`,
 //! `z` are one channel of vectors (`vx vy vz` is `v`, `nx ny nz` is `N`), and every other number is a channel of its own. The list
-//! `vertex_indices` of the element `face` is the polygons. Other elements and other lists are passed over.
+//! `vertex_indices` of the element `face` is the polygons; where there is none, strips of the element `tristrips` are triangles, and the
+//! element `edge` (`vertex1`, `vertex2`) is curves. Colours (`red green blue`, `alpha`) are the channels `Cd` and `Alpha`, from 0
+//! to 1. Other elements and other lists are passed over.
 
 mod header;
 mod read;
 mod write;
 
+pub use crate::table::Precision;
 pub use read::parse;
-pub use write::{Precision, write};
+pub use write::{Style, write, write_geometry};
 
 /// The least significant half of an id is under its own name; the other half, which PLY has no type for, under this ending.
 const HIGH_HALF: &str = "_high";
@@ -23,3 +26,9 @@ fn stem_of_channel(channel: &str) -> &str {
 fn channel_of_stem(stem: &str) -> &str {
     if stem == "n" { "N" } else { stem }
 }
+
+/// How a file calls the components of the channel `Cd`.
+const COLOUR: [&str; 3] = ["red", "green", "blue"];
+
+/// How a file calls the channel `Alpha`.
+const ALPHA: &str = "alpha";

@@ -1,8 +1,9 @@
 //! The rows behind the header, into tables.
 
 use super::header::{Element, Format, Header, Property, Scalar};
-use super::{HIGH_HALF, channel_of_stem};
+use super::{ALPHA, COLOUR, HIGH_HALF, channel_of_stem};
 use crate::Geometry;
+use crate::chains::Chains;
 use crate::error::{IoError, Place, Result};
 use crate::table::{Channels, Faces, Points, Values};
 use std::path::Path;
@@ -16,22 +17,35 @@ pub fn parse(bytes: &[u8], file: &Path) -> Result<Geometry> {
         Rows { bytes, at: header.end, line: header.end_line, format: header.format, file };
     let mut geometry = Geometry::default();
     let mut found_points = false;
+    let mut strips = None;
+    let mut edges = Vec::new();
     for element in &header.elements {
         let table = rows.table(element)?;
+        let vertices = vertex_count(&header);
         match element.name.as_str() {
             "vertex" => {
                 geometry.points = table.into_points(&rows)?;
                 found_points = true;
             }
             "face" => {
-                let vertices = vertex_count(&header);
                 geometry.faces = table.into_faces(&rows, vertices)?;
             }
+            "tristrips" => strips = table.into_strips(&rows, vertices)?,
+            "edge" => edges = table.into_edges(&rows, vertices)?,
             _ => {}
         }
     }
     if !found_points {
         return Err(rows.refused("there is no element `vertex`", "points are the element `vertex`"));
+    }
+    geometry.faces = geometry.faces.or(strips);
+    if geometry.faces.is_none() && !edges.is_empty() {
+        let mut lines = Chains::default();
+        lines.push_edges(&edges);
+        let (points, curves) = lines
+            .into_curves(geometry.points)
+            .map_err(|found| rows.refused(&found, "a curve has points of its own"))?;
+        (geometry.points, geometry.curves) = (points, Some(curves));
     }
     Ok(geometry)
 }
@@ -59,16 +73,17 @@ struct Rows<'a> {
 impl Rows<'_> {
     fn table(&mut self, element: &Element) -> Result<Table> {
         let count = self.backed_count(element)?;
-        let is_kept = matches!(element.name.as_str(), "vertex" | "face");
+        let is_kept = matches!(element.name.as_str(), "vertex" | "face" | "edge");
         let mut columns: Vec<Option<Values>> = element
             .properties
             .iter()
             .map(|property| {
-                (is_kept && property.length.is_none()).then(|| column(property.scalar, count))
+                let scalar = if share(property) == 1.0 { property.scalar } else { Scalar::F32 };
+                (is_kept && property.length.is_none()).then(|| column(scalar, count))
             })
             .collect();
         let is_corners = |property: &Property| {
-            element.name == "face"
+            matches!(element.name.as_str(), "face" | "tristrips")
                 && property.length.is_some()
                 && matches!(property.name.as_str(), "vertex_indices" | "vertex_index")
         };
@@ -86,7 +101,7 @@ impl Rows<'_> {
                         return Err(self.refused(&found, "every value must be a finite number"));
                     }
                     if let Some(column) = column {
-                        push(column, value);
+                        push(column, value / share(property));
                     }
                     continue;
                 };
@@ -237,15 +252,80 @@ impl Table {
 
     fn into_faces(self, rows: &Rows<'_>, vertices: u64) -> Result<Option<Faces>> {
         let Some((lengths, items)) = self.lists else { return Ok(None) };
-        if let Some(bad) = items.iter().find(|&&item| !(item >= 0.0 && item < vertices as f64)) {
-            let found = format!("a face has the vertex {bad}");
-            return Err(rows.refused(&found, &format!("there are {vertices}, counted from 0")));
-        }
-        let corners = items.iter().map(|&item| item as u32).collect();
+        let corners = items
+            .iter()
+            .map(|&item| vertex(item, "a face", rows, vertices))
+            .collect::<Result<_>>()?;
         let polygons = Polygons::from_counts(&lengths, corners)
             .map_err(|fault| rows.refused(&fault.to_string(), "every face needs three corners"))?;
         Ok(Some(Faces { polygons, channels: joined(self.columns) }))
     }
+
+    /// Each vertex of a strip makes a triangle with the two before it, every second one turned; -1 begins a new strip.
+    fn into_strips(self, rows: &Rows<'_>, vertices: u64) -> Result<Option<Faces>> {
+        let Some((lengths, items)) = self.lists else { return Ok(None) };
+        let mut triangles = Vec::new();
+        let mut rest = &items[..];
+        for length in lengths {
+            let (row, after) = rest.split_at(length as usize);
+            rest = after;
+            for strip in row.split(|&item| item == -1.0) {
+                let strip: Vec<u32> = strip
+                    .iter()
+                    .map(|&item| vertex(item, "a strip", rows, vertices))
+                    .collect::<Result<_>>()?;
+                triangles.extend(
+                    strip
+                        .array_windows()
+                        .enumerate()
+                        .map(|(n, &[a, b, c])| if n % 2 == 0 { [a, b, c] } else { [b, a, c] }),
+                );
+            }
+        }
+        let polygons = Polygons::triangles(triangles)
+            .map_err(|fault| rows.refused(&fault.to_string(), "fewer triangles"))?;
+        Ok(Some(Faces { polygons, channels: Channels::new() }))
+    }
+
+    fn into_edges(self, rows: &Rows<'_>, vertices: u64) -> Result<Vec<[u32; 2]>> {
+        let ends = ["vertex1", "vertex2"].map(|name| {
+            let found = self.columns.iter().find(|(found, _)| found == name);
+            found.and_then(|(_, values)| values.numbers())
+        });
+        let [Some(from), Some(to)] = ends else { return Ok(Vec::new()) };
+        let edges = from.iter().zip(&*to);
+        edges
+            .map(|(&from, &to)| {
+                Ok([
+                    vertex(from, "an edge", rows, vertices)?,
+                    vertex(to, "an edge", rows, vertices)?,
+                ])
+            })
+            .collect()
+    }
+}
+
+fn vertex(number: f64, noun: &str, rows: &Rows<'_>, vertices: u64) -> Result<u32> {
+    if number >= 0.0 && number < vertices as f64 && number <= f64::from(u32::MAX) {
+        return Ok(number as u32);
+    }
+    let found = format!("{noun} has the vertex {number}");
+    Err(rows.refused(&found, &format!("there are {vertices}, counted from 0")))
+}
+
+/// What a value is divided by: whole numbers that are colours go from 0 to 1.
+fn share(property: &Property) -> f64 {
+    let is_colour = COLOUR.contains(&colour(&property.name)) || colour(&property.name) == ALPHA;
+    match property.scalar {
+        Scalar::U8 if is_colour => 255.0,
+        Scalar::U16 if is_colour => 65535.0,
+        _ => 1.0,
+    }
+}
+
+/// The name of a colour without what old files put before it.
+fn colour(name: &str) -> &str {
+    name.strip_prefix("diffuse_").unwrap_or(name)
 }
 
 fn column(scalar: Scalar, count: usize) -> Values {
@@ -275,13 +355,30 @@ fn joined(columns: Vec<(String, Values)>) -> Channels {
     while let Some(((name, values), after)) = rest.split_first() {
         let (channel, values, used) = match rest {
             [x, y, z, ..] if let Some((stem, vectors)) = vector(x, y, z) => (stem, vectors, 3),
+            [r, g, b, ..] if let Some(colours) = colours(r, g, b) => ("Cd", colours, 3),
             [low, high, ..] if let Some(ids) = id(low, high) => (name.as_str(), ids, 2),
+            // Places on a texture; `v` is a velocity.
+            [u, v, ..] if u.0 == "u" && v.0 == "v" => {
+                channels.insert("texture_u".to_owned(), u.1.clone());
+                ("texture_v", v.1.clone(), 2)
+            }
+            _ if colour(name) == ALPHA => ("Alpha", values.clone(), 1),
             _ => (name.as_str(), values.clone(), 1),
         };
         channels.insert(channel.to_owned(), values);
         rest = &after[used - 1..];
     }
     channels
+}
+
+fn colours(r: &(String, Values), g: &(String, Values), b: &(String, Values)) -> Option<Values> {
+    let (Values::F32(red), Values::F32(green), Values::F32(blue)) = (&r.1, &g.1, &b.1) else {
+        return None;
+    };
+    ([&r.0, &g.0, &b.0].map(|name| colour(name)) == COLOUR).then(|| {
+        let both = red.iter().zip(green).zip(blue);
+        Values::Vec3(both.map(|((&r, &g), &b)| Vec3::new(r, g, b)).collect())
+    })
 }
 
 fn vector<'a>(

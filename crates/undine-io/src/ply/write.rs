@@ -1,23 +1,24 @@
-//! Writing: binary, the least significant byte first, the same bytes for the same tables.
+//! Writing: binary, the least significant byte first, or as text; the same bytes for the same tables.
 
-use super::{HIGH_HALF, stem_of_channel};
+use super::{ALPHA, COLOUR, HIGH_HALF, stem_of_channel};
+use crate::Geometry;
 use crate::error::{IoError, Result};
-use crate::table::{Channels, Faces, Points, Values};
+use crate::table::{Channels, Curves, Faces, Points, Precision, Values};
 use std::collections::BTreeSet;
+use std::fmt::Debug;
 use std::io::Write;
-
-/// With how many digits positions are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Precision {
-    /// `float`: what most programs read fastest.
-    #[default]
-    Single,
-    /// `double`: exactly.
-    Double,
-}
 
 /// So many rows are put together before they are handed on.
 const ROWS: usize = 4096;
+
+/// How a file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Style {
+    /// With how many digits positions are.
+    pub precision: Precision,
+    /// As text, which people can read and which is several times as long.
+    pub as_text: bool,
+}
 
 /// Writes points, and the faces between them if there are any.
 pub fn write(
@@ -26,80 +27,175 @@ pub fn write(
     faces: Option<&Faces>,
     precision: Precision,
 ) -> Result<()> {
+    tables(out, points, faces, None, Style { precision, as_text: false })
+}
+
+/// Writes points, with faces or curves through them if there are any. Of curves, their edges are written.
+pub fn write_geometry(out: &mut dyn Write, geometry: &Geometry, style: Style) -> Result<()> {
+    let Geometry { points, faces, curves } = geometry;
+    tables(out, points, faces.as_ref(), curves.as_ref(), style)
+}
+
+fn tables(
+    out: &mut (impl Write + ?Sized),
+    points: &Points,
+    faces: Option<&Faces>,
+    curves: Option<&Curves>,
+    style: Style,
+) -> Result<()> {
+    points.check_positions(style.precision)?;
     let count = points.positions.len();
     check(&points.channels, count, &["x", "y", "z"])?;
-    let position = if precision == Precision::Double { "double" } else { "float" };
+    let is_double = style.precision == Precision::Double;
+    let position = if is_double { "double" } else { "float" };
+    let format = if style.as_text { "ascii" } else { "binary_little_endian" };
     let mut header = format!(
-        "ply\nformat binary_little_endian 1.0\nelement vertex {count}\nproperty {position} x\nproperty {position} y\nproperty {position} z\n"
+        "ply\nformat {format} 1.0\nelement vertex {count}\nproperty {position} x\nproperty {position} y\nproperty {position} z\n"
     );
-    declare(&mut header, &points.channels);
+    let columns = declare(&mut header, &points.channels);
+    let mut face_columns = Vec::new();
     if let Some(faces) = faces {
         check(&faces.channels, faces.polygons.len(), &["vertex_indices"])?;
         header += &format!("element face {}\n", faces.polygons.len());
         header += "property list uint uint vertex_indices\n";
-        declare(&mut header, &faces.channels);
+        face_columns = declare(&mut header, &faces.channels);
+    }
+    let edges = curves.map(Curves::edges).unwrap_or_default();
+    if !edges.is_empty() {
+        let count = edges.len();
+        header += &format!("element edge {count}\nproperty uint vertex1\nproperty uint vertex2\n");
     }
     header += "end_header\n";
     out.write_all(header.as_bytes())?;
 
-    rows(out, count, |row, bytes| {
-        let [x, y, z] = points.positions[row].to_array();
-        match precision {
-            Precision::Single => {
-                [x, y, z].iter().for_each(|&c| bytes.extend((c as f32).to_le_bytes()));
+    rows(out, count, style, |row, line| {
+        for coordinate in points.positions[row].to_array() {
+            if is_double {
+                line.f64(coordinate);
+            } else {
+                line.f32(coordinate as f32);
             }
-            Precision::Double => [x, y, z].iter().for_each(|c| bytes.extend(c.to_le_bytes())),
         }
-        points.channels.values().for_each(|values| put(values, row, bytes));
+        columns.iter().for_each(|column| column.put(row, line));
     })?;
-    let Some(faces) = faces else { return Ok(()) };
-    rows(out, faces.polygons.len(), |row, bytes| {
-        let corners = faces.polygons.face(row);
-        bytes.extend((corners.len() as u32).to_le_bytes());
-        corners.iter().for_each(|corner| bytes.extend(corner.to_le_bytes()));
-        faces.channels.values().for_each(|values| put(values, row, bytes));
-    })
+    if let Some(faces) = faces {
+        rows(out, faces.polygons.len(), style, |row, line| {
+            let corners = faces.polygons.face(row);
+            line.u32(corners.len() as u32);
+            corners.iter().for_each(|&corner| line.u32(corner));
+            face_columns.iter().for_each(|column| column.put(row, line));
+        })?;
+    }
+    rows(out, edges.len(), style, |row, line| edges[row].iter().for_each(|&end| line.u32(end)))
 }
 
-fn rows(out: &mut impl Write, count: usize, put: impl Fn(usize, &mut Vec<u8>)) -> Result<()> {
-    let mut bytes = Vec::new();
+/// A row in the making.
+struct Line {
+    bytes: Vec<u8>,
+    as_text: bool,
+}
+
+impl Line {
+    fn put<const N: usize>(&mut self, value: impl Debug, bytes: [u8; N]) {
+        if self.as_text {
+            // A vector of bytes takes whatever is written to it.
+            let _ = write!(self.bytes, "{value:?} ");
+        } else {
+            self.bytes.extend(bytes);
+        }
+    }
+
+    fn f32(&mut self, value: f32) {
+        self.put(value, value.to_le_bytes());
+    }
+
+    fn f64(&mut self, value: f64) {
+        self.put(value, value.to_le_bytes());
+    }
+
+    fn u32(&mut self, value: u32) {
+        self.put(value, value.to_le_bytes());
+    }
+}
+
+fn rows(
+    out: &mut (impl Write + ?Sized),
+    count: usize,
+    style: Style,
+    put: impl Fn(usize, &mut Line),
+) -> Result<()> {
+    let mut line = Line { bytes: Vec::new(), as_text: style.as_text };
     for first in (0..count).step_by(ROWS) {
-        bytes.clear();
-        (first..count.min(first + ROWS)).for_each(|row| put(row, &mut bytes));
-        out.write_all(&bytes)?;
+        line.bytes.clear();
+        for row in first..count.min(first + ROWS) {
+            put(row, &mut line);
+            if let (true, Some(blank)) = (style.as_text, line.bytes.last_mut()) {
+                *blank = b'\n';
+            }
+        }
+        out.write_all(&line.bytes)?;
     }
     Ok(())
 }
 
-fn put(values: &Values, row: usize, bytes: &mut Vec<u8>) {
-    match values {
-        Values::F32(values) => bytes.extend(values[row].to_le_bytes()),
-        Values::F64(values) => bytes.extend(values[row].to_le_bytes()),
-        Values::I32(values) => bytes.extend(values[row].to_le_bytes()),
-        Values::U32(values) => bytes.extend(values[row].to_le_bytes()),
-        // Both halves of it, one after the other.
-        Values::U64(values) => bytes.extend(values[row].to_le_bytes()),
-        Values::Vec3(values) => {
-            values[row].to_array().iter().for_each(|c| bytes.extend(c.to_le_bytes()));
-        }
-        Values::DVec3(values) => {
-            values[row].to_array().iter().for_each(|c| bytes.extend(c.to_le_bytes()));
+/// A channel as a file holds it.
+enum Column<'a> {
+    Plain(&'a Values),
+    /// A colour or its opacity, from 0 to 255.
+    Bytes(&'a Values),
+}
+
+impl Column<'_> {
+    fn put(&self, row: usize, line: &mut Line) {
+        match *self {
+            Self::Plain(values) => match values {
+                Values::F32(values) => line.f32(values[row]),
+                Values::F64(values) => line.f64(values[row]),
+                Values::I32(values) => line.put(values[row], values[row].to_le_bytes()),
+                Values::U32(values) => line.u32(values[row]),
+                Values::U64(values) => {
+                    line.u32(values[row] as u32);
+                    line.u32((values[row] >> 32) as u32);
+                }
+                Values::Vec3(values) => values[row].to_array().iter().for_each(|&c| line.f32(c)),
+                Values::DVec3(values) => values[row].to_array().iter().for_each(|&c| line.f64(c)),
+            },
+            Self::Bytes(values) => {
+                let mut byte = |share: f32| {
+                    let byte = (share * 255.0).round() as u8;
+                    line.put(byte, [byte]);
+                };
+                match values {
+                    Values::F32(values) => byte(values[row]),
+                    Values::Vec3(values) => values[row].to_array().into_iter().for_each(byte),
+                    _ => {}
+                }
+            }
         }
     }
 }
 
-fn declare(header: &mut String, channels: &Channels) {
+fn declare<'a>(header: &mut String, channels: &'a Channels) -> Vec<Column<'a>> {
+    let mut columns = Vec::new();
     for (name, values) in channels {
         for (kind, property) in properties(name, values) {
             *header += &format!("property {kind} {property}\n");
         }
+        let is_bytes = is_colour(name, values) && are_bytes(values);
+        columns.push(if is_bytes { Column::Bytes(values) } else { Column::Plain(values) });
     }
+    columns
 }
 
 /// The properties of a channel: type and name.
 fn properties(name: &str, values: &Values) -> Vec<(&'static str, String)> {
     let vector =
-        |kind| ["x", "y", "z"].map(|end| (kind, format!("{}{end}", stem_of_channel(name))));
+        |kind| ["x", "y", "z"].map(|end| (kind, format!("{}{end}", stem_of_channel(name)))).into();
+    if is_colour(name, values) {
+        let kind = if are_bytes(values) { "uchar" } else { "float" };
+        let names = if name == "Cd" { &COLOUR[..] } else { &[ALPHA] };
+        return names.iter().map(|&name| (kind, name.to_owned())).collect();
+    }
     match values {
         Values::F32(_) => vec![("float", name.to_owned())],
         Values::F64(_) => vec![("double", name.to_owned())],
@@ -108,8 +204,27 @@ fn properties(name: &str, values: &Values) -> Vec<(&'static str, String)> {
         Values::U64(_) => {
             vec![("uint", name.to_owned()), ("uint", format!("{name}{HIGH_HALF}"))]
         }
-        Values::Vec3(_) => vector("float").into(),
-        Values::DVec3(_) => vector("double").into(),
+        Values::Vec3(_) => vector("float"),
+        Values::DVec3(_) => vector("double"),
+    }
+}
+
+fn is_colour(name: &str, values: &Values) -> bool {
+    matches!((name, values), ("Cd", Values::Vec3(_)) | ("Alpha", Values::F32(_)))
+}
+
+/// Whether all components are 255ths, as which every program reads colours. Others are written as they are: nothing is lost.
+fn are_bytes(values: &Values) -> bool {
+    let is_byte = |share: f32| {
+        (0..=255).contains(&((share * 255.0).round() as i32)) && {
+            let byte = (share * 255.0).round();
+            (byte / 255.0).to_bits() == share.to_bits()
+        }
+    };
+    match values {
+        Values::F32(values) => values.iter().all(|&share| is_byte(share)),
+        Values::Vec3(values) => values.iter().all(|c| c.to_array().into_iter().all(is_byte)),
+        _ => false,
     }
 }
 

@@ -1,7 +1,11 @@
 //! The tests of files, as one program.
 
+mod glb;
 mod obj;
 mod pattern;
 mod ply;
 mod ply_hostile;
 mod usd_text;
+mod shapes;
+mod stl;
+mod write;

@@ -29,6 +29,6 @@ fn frames_on_disk_are_listed_and_a_missing_one_names_its_neighbours() {
 
 #[test]
 fn a_format_that_is_unknown_is_refused_by_name() {
-    let refused = undine_io::read(std::path::Path::new("a.stl")).unwrap_err().to_string();
-    assert!(refused.contains("a.stl is of an unknown format"), "{refused}");
+    let refused = undine_io::read(std::path::Path::new("a.abc")).unwrap_err().to_string();
+    assert!(refused.contains("a.abc is of an unknown format"), "{refused}");
 }

@@ -1,5 +1,6 @@
 //! PLY files that are as they should be.
 
+use crate::shapes::{corners, cube, curves, spray};
 use proptest::prelude::*;
 use std::path::Path;
 use undine_core::glam::{DVec3, Vec3};
@@ -139,4 +140,68 @@ fn channels_that_a_file_cannot_give_back_are_not_written() {
         let refused = ply::write(&mut Vec::new(), &points, None, Precision::Single).unwrap_err();
         assert!(refused.to_string().contains(word), "{refused}");
     }
+}
+
+#[test]
+fn texts_curves_and_colours_are_written_and_read_back() {
+    for as_text in [false, true] {
+        for geometry in [cube(), curves(), spray(30)] {
+            let style = ply::Style { precision: Precision::Double, as_text };
+            let mut bytes = Vec::new();
+            ply::write_geometry(&mut bytes, &geometry, style).unwrap();
+            assert_eq!(
+                std::str::from_utf8(&bytes).is_ok_and(|text| text.contains("ascii")),
+                as_text
+            );
+            let again = parse(&bytes);
+            assert_eq!(again.points, geometry.points);
+            assert_eq!(corners(&again), corners(&geometry));
+            let strands = |g: &undine_io::Geometry| g.curves.as_ref().map(|c| c.strands.clone());
+            assert_eq!(strands(&again), strands(&geometry));
+        }
+    }
+}
+
+#[test]
+fn colours_are_bytes_where_nothing_is_lost() {
+    let header = |colour: Vec3| {
+        let mut points = spray(1).points;
+        points.channels.insert("Cd".to_owned(), Values::Vec3(vec![colour]));
+        points.channels.insert("Alpha".to_owned(), Values::F32(vec![1.0]));
+        let mut bytes = Vec::new();
+        ply::write(&mut bytes, &points, None, Precision::Single).unwrap();
+        assert_eq!(parse(&bytes).points.channels["Cd"], points.channels["Cd"]);
+        assert_eq!(parse(&bytes).points.channels["Alpha"], points.channels["Alpha"]);
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    let bytes = header(Vec3::new(1.0, 0.0, 128.0 / 255.0));
+    assert!(bytes.contains("property uchar red\nproperty uchar green\nproperty uchar blue\n"));
+    assert!(bytes.contains("property uchar alpha"));
+    for colour in [Vec3::new(0.5, 0.0, 0.0), Vec3::new(7.0, 0.0, 0.0), Vec3::new(0.0, -1.0, -0.0)] {
+        assert!(header(colour).contains("property float red"), "{colour}");
+    }
+}
+
+#[test]
+fn strips_and_colours_of_scanners_are_read() {
+    let text = "ply\nformat ascii 1.0\nelement vertex 6\nproperty float x\nproperty float y\nproperty float z\nproperty uchar diffuse_red\nproperty uchar diffuse_green\nproperty uchar diffuse_blue\nproperty float u\nproperty float v\nelement tristrips 1\nproperty list int int vertex_indices\nend_header\n0 0 0 255 0 51 0 1\n1 0 0 255 0 51 0 1\n0 1 0 255 0 51 0 1\n1 1 0 255 0 51 0 1\n0 2 0 255 0 51 0 1\n1 2 0 255 0 51 0 1\n9 0 1 2 3 -1 2 3 4 -1\n";
+    let geometry = parse(text.as_bytes());
+    assert_eq!(corners(&geometry), [[0, 1, 2], [2, 1, 3], [2, 3, 4]]);
+    let channels = &geometry.points.channels;
+    assert_eq!(channels["Cd"], Values::Vec3(vec![Vec3::new(1.0, 0.0, 0.2); 6]));
+    assert_eq!(channels.keys().collect::<Vec<_>>(), ["Cd", "texture_u", "texture_v"]);
+    let bad = text.replace("2 3 4 -1", "2 3 6 -1");
+    let refused = ply::parse(bad.as_bytes(), Path::new("bad.ply")).unwrap_err().to_string();
+    assert!(refused.contains("a strip has the vertex 6"), "{refused}");
+}
+
+#[test]
+fn edges_without_faces_are_curves() {
+    let text = "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nelement edge 2\nproperty int vertex1\nproperty int vertex2\nend_header\n0 0 0\n1 0 0\n2 0 0\n2 1\n1 0\n";
+    let geometry = parse(text.as_bytes());
+    assert_eq!(geometry.curves.unwrap().strands.vertices(0), 0..3);
+    assert_eq!(geometry.points.positions[0].x, 2.0);
+    let bad = text.replace("\n1 0\n", "\n1 3\n");
+    let refused = ply::parse(bad.as_bytes(), Path::new("bad.ply")).unwrap_err().to_string();
+    assert!(refused.contains("an edge has the vertex 3"), "{refused}");
 }

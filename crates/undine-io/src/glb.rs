@@ -1,0 +1,228 @@
+//! glTF 2.0 in one binary file (`.glb`), for the browser and everyone else; written only.
+//!
+//! A mesh is triangles, curves are lines, and points without either are points. Positions are metres, Y up, as glTF has them. The
+//! channel `N` is `NORMAL`, `Cd` is `COLOR_0`, and every other channel of points has an attribute of its own: an underscore and its name
+//! in capitals, `_V`, `_PSCALE`, `_ID`. Attributes may not be whole numbers of 32 bits (specification, §3.7.2.1): those that single
+//! precision holds exactly are written so, others as words of 16 bits, the least significant first. Written with `serde_json` alone: what
+//! `gltf-json` adds is types for a model that is far larger than this.
+
+use crate::Geometry;
+use crate::error::{IoError, Result};
+use crate::table::{Curves, Points, Precision, Values};
+use crate::triangles::triangles;
+use serde_json::{Map, Value, json};
+use std::io::Write;
+use undine_core::glam::{DVec3, Vec3};
+
+const FLOAT: u32 = 5126;
+const UNSIGNED_SHORT: u32 = 5123;
+const UNSIGNED_INT: u32 = 5125;
+const ARRAY_BUFFER: u32 = 34962;
+const ELEMENT_ARRAY_BUFFER: u32 = 34963;
+const POINTS: u32 = 0;
+const LINES: u32 = 1;
+const TRIANGLES: u32 = 4;
+
+/// Writes points, with the faces and curves between them. `name` is what the mesh and its node are called.
+pub fn write(out: &mut dyn Write, name: &str, geometry: &Geometry) -> Result<()> {
+    let mut file = Content::default();
+    let primitives = file.primitives(geometry)?;
+    let mut node = json!({ "name": name });
+    let mut root = json!({
+        "asset": { "version": "2.0", "generator": concat!("Undine ", env!("CARGO_PKG_VERSION")) },
+        "scene": 0,
+        "scenes": [{ "nodes": [0] }],
+    });
+    // Every list of a glTF file has an entry at least: what is empty is left out.
+    if !primitives.is_empty() {
+        node["mesh"] = json!(0);
+        root["meshes"] = json!([{ "name": name, "primitives": primitives }]);
+        root["accessors"] = Value::Array(file.accessors);
+        root["bufferViews"] = Value::Array(file.views);
+        root["buffers"] = json!([{ "byteLength": file.bytes.len() }]);
+    }
+    root["nodes"] = json!([node]);
+    chunks(out, root.to_string().into_bytes(), file.bytes)
+}
+
+/// The two chunks of a file and what stands before them (specification, §4.4).
+fn chunks(out: &mut dyn Write, mut json: Vec<u8>, mut binary: Vec<u8>) -> Result<()> {
+    json.resize(json.len().next_multiple_of(4), b' ');
+    binary.resize(binary.len().next_multiple_of(4), 0);
+    let binary_chunk = if binary.is_empty() { 0 } else { 8 + binary.len() };
+    let length = u32::try_from(12 + 8 + json.len() + binary_chunk).map_err(|_| {
+        let found = format!("it takes {} bytes", 20 + json.len() + binary_chunk);
+        unwritable("a glTF file", found, "a .glb file has at most 4294967295")
+    })?;
+    let word = |number: u32| number.to_le_bytes();
+    out.write_all(&[*b"glTF", word(2), word(length)].concat())?;
+    out.write_all(&[word(json.len() as u32), *b"JSON"].concat())?;
+    out.write_all(&json)?;
+    if !binary.is_empty() {
+        out.write_all(&[word(binary.len() as u32), *b"BIN\0"].concat())?;
+        out.write_all(&binary)?;
+    }
+    Ok(())
+}
+
+/// The binary chunk in the making, and what the JSON says of it.
+#[derive(Default)]
+struct Content {
+    bytes: Vec<u8>,
+    views: Vec<Value>,
+    accessors: Vec<Value>,
+}
+
+impl Content {
+    fn primitives(&mut self, geometry: &Geometry) -> Result<Vec<Value>> {
+        let Geometry { points, faces, curves } = geometry;
+        if points.positions.is_empty() {
+            return Ok(Vec::new());
+        }
+        // The greatest number would begin a new strip (specification, §3.7.2.1).
+        if points.positions.len() > u32::MAX as usize {
+            let found = format!("there are {}", points.positions.len());
+            return Err(unwritable("the points", found, "at most 4294967295"));
+        }
+        let attributes = self.attributes(points)?;
+        let mut primitives = Vec::new();
+        let mut add = |mode: u32, indices: Option<usize>| {
+            let mut primitive = json!({ "attributes": &attributes, "mode": mode });
+            if let Some(indices) = indices {
+                primitive["indices"] = json!(indices);
+            }
+            primitives.push(primitive);
+        };
+        if let Some(faces) = faces.as_ref().filter(|faces| !faces.polygons.is_empty()) {
+            let triangles = triangles(points, faces)?;
+            add(TRIANGLES, Some(self.indices(triangles.as_flattened())));
+        }
+        let edges = curves.as_ref().map(Curves::edges).unwrap_or_default();
+        if !edges.is_empty() {
+            add(LINES, Some(self.indices(edges.as_flattened())));
+        }
+        if primitives.is_empty() {
+            primitives.push(json!({ "attributes": attributes, "mode": POINTS }));
+        }
+        Ok(primitives)
+    }
+
+    /// The accessor of each attribute, by its name.
+    fn attributes(&mut self, points: &Points) -> Result<Map<String, Value>> {
+        points.check_positions(Precision::Single)?;
+        let positions: Vec<Vec3> = points.positions.iter().map(|place| place.as_vec3()).collect();
+        let least = positions.iter().copied().fold(Vec3::INFINITY, Vec3::min);
+        let most = positions.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
+        let mut attributes = Map::new();
+        let position = self.vectors(&positions);
+        self.accessors[position]["min"] = json!(least.to_array());
+        self.accessors[position]["max"] = json!(most.to_array());
+        attributes.insert("POSITION".to_owned(), json!(position));
+        for (name, values) in &points.channels {
+            if values.len() != positions.len() {
+                let found =
+                    format!("it has {} values for {} points", values.len(), positions.len());
+                return Err(unwritable(
+                    &format!("channel `{name}`"),
+                    found,
+                    "every point needs one",
+                ));
+            }
+            let (attribute, accessor) = self.attribute(name, values)?;
+            if attributes.insert(attribute.clone(), json!(accessor)).is_some() {
+                let found = format!("another channel is called `{attribute}` in a glTF file");
+                let what = format!("channel `{name}`");
+                return Err(unwritable(&what, found, "give one of them another name"));
+            }
+        }
+        Ok(attributes)
+    }
+
+    fn attribute(&mut self, name: &str, values: &Values) -> Result<(String, usize)> {
+        let custom = || {
+            let plain =
+                |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+            format!("_{}", name.chars().map(plain).collect::<String>())
+        };
+        if let Some(vectors) = values.vectors() {
+            if name == "N"
+                && let Some(normals) = unit_vectors(&vectors)
+            {
+                return Ok(("NORMAL".to_owned(), self.vectors(&normals)));
+            }
+            let vectors: Vec<Vec3> = vectors.iter().map(|vector| vector.as_vec3()).collect();
+            refuse_not_finite(name, vectors.iter().position(|vector| !vector.is_finite()))?;
+            let is_colour = name == "Cd"
+                && vectors.iter().all(|c| c.cmpge(Vec3::ZERO).all() && c.cmple(Vec3::ONE).all());
+            let attribute = if is_colour { "COLOR_0".to_owned() } else { custom() };
+            return Ok((attribute, self.vectors(&vectors)));
+        }
+        let single: Vec<f32> =
+            values.numbers().unwrap_or_default().iter().map(|&number| number as f32).collect();
+        refuse_not_finite(name, single.iter().position(|number| !number.is_finite()))?;
+        // Up to 2²⁴ every whole number is one of single precision.
+        let is_exact = |number: &f32| number.abs() <= 16_777_216.0;
+        let accessor = match values {
+            Values::U64(ids) if !single.iter().all(is_exact) => self.words(ids),
+            Values::U32(ids) if !single.iter().all(is_exact) => self.words(ids),
+            Values::I32(numbers) if !single.iter().all(is_exact) => self.words(numbers),
+            _ => self.accessor(bytemuck::cast_slice(&single), single.len(), "SCALAR", FLOAT, None),
+        };
+        Ok((custom(), accessor))
+    }
+
+    fn vectors(&mut self, vectors: &[Vec3]) -> usize {
+        self.accessor(bytemuck::cast_slice(vectors), vectors.len(), "VEC3", FLOAT, None)
+    }
+
+    /// Whole numbers as words of 16 bits.
+    fn words<T: bytemuck::Pod>(&mut self, numbers: &[T]) -> usize {
+        let kind = if size_of::<T>() == 8 { "VEC4" } else { "VEC2" };
+        self.accessor(bytemuck::cast_slice(numbers), numbers.len(), kind, UNSIGNED_SHORT, None)
+    }
+
+    fn indices(&mut self, indices: &[u32]) -> usize {
+        let bytes = bytemuck::cast_slice(indices);
+        self.accessor(bytes, indices.len(), "SCALAR", UNSIGNED_INT, Some(ELEMENT_ARRAY_BUFFER))
+    }
+
+    /// Appends values, whose size is a multiple of four bytes, as glTF wants them to begin at such.
+    fn accessor(
+        &mut self,
+        bytes: &[u8],
+        count: usize,
+        kind: &str,
+        component: u32,
+        target: Option<u32>,
+    ) -> usize {
+        self.views.push(json!({
+            "buffer": 0,
+            "byteOffset": self.bytes.len(),
+            "byteLength": bytes.len(),
+            "target": target.unwrap_or(ARRAY_BUFFER),
+        }));
+        self.bytes.extend_from_slice(bytes);
+        self.accessors.push(json!({
+            "bufferView": self.views.len() - 1,
+            "componentType": component,
+            "count": count,
+            "type": kind,
+        }));
+        self.accessors.len() - 1
+    }
+}
+
+/// Normals of length 1; `None` if one has no direction.
+fn unit_vectors(vectors: &[DVec3]) -> Option<Vec<Vec3>> {
+    vectors.iter().map(|vector| Some(vector.try_normalize()?.as_vec3())).collect()
+}
+
+fn refuse_not_finite(name: &str, bad: Option<usize>) -> Result<()> {
+    let Some(bad) = bad else { return Ok(()) };
+    let found = format!("the value of point {bad} is no finite number of single precision");
+    Err(unwritable(&format!("channel `{name}`"), found, "glTF has no other"))
+}
+
+fn unwritable(what: &str, found: String, wanted: &str) -> IoError {
+    IoError::Unwritable { what: what.to_owned(), found, wanted: wanted.to_owned() }
+}
