@@ -33,12 +33,26 @@ pub fn openvdb(script: impl AsRef<Path>, arguments: impl Words) -> String {
     said(command.args(arguments.words()), "python3-openvdb")
 }
 
-/// Runs OpenVDB's `vdb_print`. Returns what it prints.
+/// Runs OpenVDB's `vdb_print`, which says what is in files. Returns what it prints.
 ///
 /// # Panics
-/// If it fails or complains, with all that it said.
+/// If it complains, with all that it said.
 pub fn vdb_print(arguments: impl Words) -> String {
-    said(Command::new("vdb_print").args(arguments.words()), "libopenvdb-tools")
+    // It ends with success whatever it finds, and complains on either stream.
+    let both = ["-c", "exec vdb_print \"$@\" 2>&1", "sh"];
+    let said = said(Command::new("sh").args(both).args(arguments.words()), "libopenvdb-tools");
+    assert!(!said.contains("ERROR") && !said.contains("WARNING"), "vdb_print complains:\n{said}");
+    said
+}
+
+/// Runs OpenVDB's `vdb_tool`, which reads grids of every type and writes them again. Returns what it prints.
+///
+/// # Panics
+/// If it fails, with all that it said.
+pub fn vdb_tool(arguments: impl Words) -> String {
+    let mut command = Command::new("vdb_tool");
+    command.env("OPENVDB_DISABLE_DELAYED_LOAD", "1");
+    said(command.args(arguments.words()), "libopenvdb-tools")
 }
 
 /// Runs a script with the Python that has Blender's module `bpy`, Pixar's `pxr`, and NumPy. Returns what it prints.

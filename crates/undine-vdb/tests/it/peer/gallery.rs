@@ -103,9 +103,7 @@ pub fn for_python() -> Vec<Grid> {
     described.metadata = metadata();
     grids.extend([fog, staggered, described]);
     // Grids of one name, and of none.
-    grids.extend(
-        ["same", "same", "same", "", ""].map(|name| grid(name, Content::Float(cloud()))),
-    );
+    grids.extend(["same", "same", "same", "", ""].map(|name| grid(name, Content::Float(cloud()))));
     grids
 }
 
@@ -119,8 +117,14 @@ pub fn metadata() -> Metadata {
         ("float", Entry::Float(0.1)),
         ("int32", Entry::Int32(-7)),
         ("int64", Entry::Int64(-(1 << 40))),
-        ("mat4d", Entry::Mat4d([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15].map(f64::from))),
-        ("mat4s", Entry::Mat4s([0u8, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15].map(f32::from))),
+        (
+            "mat4d",
+            Entry::Mat4d([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15].map(f64::from)),
+        ),
+        (
+            "mat4s",
+            Entry::Mat4s([0u8, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15].map(f32::from)),
+        ),
         ("text", Entry::String("Zürich".to_string())),
         ("vec2d", Entry::Vec2d([0.1, 0.2])),
         ("vec2i", Entry::Vec2i([1, -2])),
