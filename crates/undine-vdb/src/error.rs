@@ -77,4 +77,12 @@ pub enum VdbError {
         /// What would be right.
         wanted: String,
     },
+    /// Points that a grid cannot hold.
+    #[error("points cannot be put into a grid: {found}; {wanted}")]
+    Points {
+        /// What is wrong with them.
+        found: String,
+        /// What would be right.
+        wanted: String,
+    },
 }

@@ -1,6 +1,7 @@
 //! A grid: a tree with a name, a class, a place in the world, and metadata.
 
 use crate::metadata::Metadata;
+use crate::points::PointTree;
 use crate::transform::Transform;
 use crate::tree::Tree;
 use crate::value::{Kind, MaskBit};
@@ -77,6 +78,8 @@ pub enum Content {
     Vec3d(Tree<[f64; 3]>),
     /// `[i32; 3]`.
     Vec3i(Tree<[i32; 3]>),
+    /// Points with attributes.
+    Points(PointTree),
 }
 
 impl Content {
@@ -92,6 +95,7 @@ impl Content {
             Self::Vec3s(_) => Kind::Vec3s,
             Self::Vec3d(_) => Kind::Vec3d,
             Self::Vec3i(_) => Kind::Vec3i,
+            Self::Points(_) => Kind::Points,
         }
     }
 }

@@ -7,14 +7,15 @@ use std::path::Path;
 use crate::error::{Result, VdbError};
 use crate::grid::{Content, Grid};
 use crate::metadata::Metadata;
+use crate::points::{PointTree, read_points, skip_points};
 use crate::read::cursor::{Cursor, malformed};
 use crate::read::head::{
     Descriptor, GridHead, Header, Layout, read_descriptor, read_head, read_header,
 };
 use crate::read::native_half::{NativeHalf, widened};
-use crate::read::topology::read_topology;
-use crate::read::tree::{read_tree, scan_leaves};
-use crate::tree::{Bounds, Tree};
+use crate::read::topology::{Topology, read_topology};
+use crate::read::tree::{go_to_blocks, read_tree, scan_leaves};
+use crate::tree::{Bounds, Leaves, Tree};
 use crate::value::{Kind, MaskBit, Value};
 
 /// A file whose grids can be read.
@@ -31,6 +32,8 @@ pub struct File<R> {
 pub struct Warning {
     /// The name of the grid; none if the file does not get as far as to give it.
     pub grid: Option<String>,
+    /// The attribute of points, if the rest of the grid can be read.
+    pub attribute: Option<String>,
     /// How many grids after it are lost with it, since where they begin is not known.
     pub lost: u32,
     /// What is wrong.
@@ -39,6 +42,9 @@ pub struct Warning {
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(name) = &self.attribute {
+            write!(f, "the attribute `{name}` of ")?;
+        }
         match &self.grid {
             Some(name) => write!(f, "the grid `{name}`")?,
             None => write!(f, "a grid")?,
@@ -200,7 +206,17 @@ impl<R: Read + Seek> File<R> {
             layout,
             within,
         };
-        let content = tree.content(kind).map_err(|error| self.source.in_file(place.end, error))?;
+        let mut unread = Vec::new();
+        let content = tree
+            .content(kind, &mut unread)
+            .map_err(|error| self.source.in_file(place.end, error))?;
+        for (attribute, error) in unread {
+            let (grid, attribute) = (Some(head.name.clone()), Some(attribute));
+            // A grid may be read more than once.
+            if !self.warnings.iter().any(|w| (&w.grid, &w.attribute) == (&grid, &attribute)) {
+                self.warnings.push(Warning { grid, attribute, lost: 0, error });
+            }
+        }
         Ok(Grid {
             name: head.name,
             class: head.class,
@@ -325,7 +341,7 @@ impl<R: Read + Seek> File<R> {
         match error {
             VdbError::Io(_) => Err(error),
             _ => {
-                self.warnings.push(Warning { grid, lost, error });
+                self.warnings.push(Warning { grid, attribute: None, lost, error });
                 Ok(())
             }
         }
@@ -349,11 +365,10 @@ fn read_head_in_sequence(cursor: &mut Cursor<'_>, descriptor: &Descriptor) -> Re
             Kind::Vec3d => skip_tree::<[f64; 3]>(cursor, layout)?,
             Kind::Vec3i => skip_tree::<[i32; 3]>(cursor, layout)?,
             Kind::Points => {
-                return Err(VdbError::Unsupported {
-                    offset: head.place.tree,
-                    what: "a grid of points in a file without offsets".to_owned(),
-                    wanted: "write the file with OpenVDB's File, not its Stream".to_owned(),
-                });
+                let topology = read_topology::<u32>(cursor, layout)?;
+                let blocks = cursor.offset();
+                skip_points(cursor, &topology.masks)?;
+                blocks
             }
         };
     }
@@ -380,8 +395,8 @@ struct TreeBytes<'a> {
 }
 
 impl TreeBytes<'_> {
-    /// Reads the tree of a grid of this kind.
-    fn content(self, kind: Kind) -> Result<Content> {
+    /// Reads the tree of a grid of this kind; attributes of points that cannot be read come to `unread`.
+    fn content(self, kind: Kind, unread: &mut Vec<(String, VdbError)>) -> Result<Content> {
         Ok(match kind {
             Kind::Float if self.layout.native_half => Content::Float(widened(self.read()?)),
             Kind::Float => Content::Float(self.read()?),
@@ -393,18 +408,25 @@ impl TreeBytes<'_> {
             Kind::Vec3s => Content::Vec3s(self.read()?),
             Kind::Vec3d => Content::Vec3d(self.read()?),
             Kind::Vec3i => Content::Vec3i(self.read()?),
-            Kind::Points => {
-                return Err(VdbError::Unsupported {
-                    offset: self.cursor.offset(),
-                    what: "a grid of points".to_owned(),
-                    wanted: "grids of values are".to_owned(),
-                });
-            }
+            Kind::Points => Content::Points(self.read_points(unread)?),
         })
     }
 
     fn read<T: Value>(mut self) -> Result<Tree<T>> {
         read_tree(&mut self.cursor, self.blocks, &self.layout, self.within)
+    }
+
+    fn read_points(mut self, unread: &mut Vec<(String, VdbError)>) -> Result<PointTree> {
+        let topology = read_topology::<u32>(&mut self.cursor, &self.layout)?;
+        go_to_blocks(&mut self.cursor, self.blocks)?;
+        let Topology { background, tiles, origins, masks } = topology;
+        let leaves = Leaves { origins, masks, values: vec![] };
+        let voxels = Tree { background, tiles, leaves };
+        let points = read_points(&mut self.cursor, voxels, unread)?;
+        Ok(match self.within {
+            Some(within) => points.within(within),
+            None => points,
+        })
     }
 }
 

@@ -22,12 +22,7 @@ pub(crate) fn read_tree<T: Value>(
     within: Option<Bounds>,
 ) -> Result<Tree<T>> {
     let topology = read_topology::<T>(cursor, layout)?;
-    if cursor.position() > blocks {
-        let found =
-            format!("a tree's blocks begin here, but its topology ends at {}", cursor.offset());
-        return Err(malformed(cursor.at(blocks).offset(), found, "they come after it"));
-    }
-    *cursor = cursor.at(blocks);
+    go_to_blocks(cursor, blocks)?;
     let mut starts = scan_leaves(cursor, &topology, layout)?;
     let Topology { background, mut tiles, mut origins, mut masks } = topology;
 
@@ -71,6 +66,17 @@ pub(crate) fn read_tree<T: Value>(
         read_leaf(&mut cursor.at(start), background, layout, &mut Scratch::default(), values)?;
     }
     Ok(Tree { background, tiles, leaves: Leaves { origins, masks, values } })
+}
+
+/// Goes from the end of a topology to the leaves' blocks, which begin after so many of the cursor's bytes.
+pub(crate) fn go_to_blocks(cursor: &mut Cursor<'_>, blocks: usize) -> Result<()> {
+    if cursor.position() > blocks {
+        let found =
+            format!("a tree's blocks begin here, but its topology ends at {}", cursor.offset());
+        return Err(malformed(cursor.at(blocks).offset(), found, "they come after it"));
+    }
+    *cursor = cursor.at(blocks);
+    Ok(())
 }
 
 /// Goes over the leaves' blocks, and says after how many of the cursor's bytes each begins.

@@ -23,6 +23,7 @@ pub use metadata::{RawEntry, RawMetadata, put_metadata, raw as raw_metadata};
 use crate::error::{Result, VdbError};
 use crate::grid::{Class, Content, Grid};
 use crate::metadata::Metadata;
+use crate::points::{PointTree, encode_points};
 use crate::transform::Transform;
 use crate::tree::{LeafSet, Level, Tile, Tree};
 use crate::value::{Kind, Value};
@@ -128,7 +129,47 @@ pub fn encode_grid(grid: &Grid, compression: Compression) -> Result<EncodedGrid>
         Content::Vec3s(values) => tree(grid, values, compression),
         Content::Vec3d(values) => tree(grid, values, compression),
         Content::Vec3i(values) => tree(grid, values, compression),
+        Content::Points(points) => encode_point_grid(grid, points, compression),
     }
+}
+
+/// Encodes a grid of points.
+fn encode_point_grid(
+    grid: &Grid,
+    points: &PointTree,
+    compression: Compression,
+) -> Result<EncodedGrid> {
+    let voxels = &points.voxels;
+    let parts = GridParts {
+        name: &grid.name,
+        class: grid.class,
+        transform: grid.transform,
+        // Points have codecs of their own.
+        saved_as_half: false,
+        metadata: &grid.metadata,
+        background: voxels.background,
+        tiles: &voxels.tiles,
+        leaves: &voxels.leaves,
+    };
+    let head = Head::of(
+        Kind::Points,
+        parts.name,
+        parts.class,
+        &parts.transform,
+        parts.saved_as_half,
+        parts.metadata,
+        compression,
+        bytes_of(parts.background),
+    )?;
+    let tiles = encode_tiles(&parts, &head)?;
+    let bytes = encode_points(points, head.compression.codec)?;
+    let (origins, masks) = (voxels.leaves.origins.clone(), voxels.leaves.masks.clone());
+    if let Some(&origin) = origins.iter().find(|origin| !is_aligned(**origin, Level::Leaf)) {
+        return Err(misaligned(&head, "leaf", origin, Level::Leaf));
+    }
+    let grid = EncodedGrid { head, tiles, origins, masks, buffers: Buffers::Whole(bytes) };
+    grid.topology()?;
+    Ok(grid)
 }
 
 impl Head {

@@ -1,0 +1,383 @@
+//! Puts points into voxels: by the order of a file, and within a voxel in the order in which they came.
+
+use super::{Attribute, POSITION, PointTree, Stored};
+use crate::error::{Result, VdbError};
+use crate::mask::LeafMask;
+use crate::transform::Transform;
+use crate::tree::{FileOrder, Leaves, Tree, VOXELS, voxel};
+use rayon::prelude::*;
+
+/// How many points a voxel should hold: enough that a leaf compresses well, few enough that a search finds few others.
+pub const POINTS_A_VOXEL: f64 = 10.0;
+
+/// How many points a thread takes at a time.
+const SHARE: usize = 1 << 14;
+
+impl PointTree {
+    /// Points at these places [m], with attributes in the same order, in the voxels of this transform.
+    ///
+    /// Points of one voxel stay in the order in which they came. The attribute `P` is made here.
+    pub fn from_points(
+        transform: &Transform,
+        positions: &[[f64; 3]],
+        attributes: Vec<Attribute>,
+    ) -> Result<Self> {
+        attributes.iter().try_for_each(|attribute| attribute.check(positions.len()))?;
+        let to_voxels = ToVoxels::new(transform)?;
+        let roots = distinct_roots(positions, &to_voxels)?;
+        let sorted = sorted_keys(positions, &to_voxels, &roots);
+        let leaves = leaves_of(&sorted, &roots);
+
+        let order: Vec<u32> = sorted.par_iter().map(|key| key.point).collect();
+        drop(sorted);
+        let local = |&point: &u32| to_voxels.split(positions[point as usize]).1;
+        let local: Vec<[f32; 3]> = order.par_iter().with_min_len(SHARE).map(local).collect();
+        let position = Attribute::new(POSITION, local).stored(Stored::Whole);
+        let others = attributes.into_iter().map(|attribute| Attribute {
+            values: attribute.values.gathered(&order, attribute.stride as usize),
+            ..attribute
+        });
+        let tree = Self {
+            voxels: Tree { background: 0, tiles: Vec::new(), leaves },
+            attributes: std::iter::once(position).chain(others).collect(),
+            ..Self::default()
+        };
+        tree.check()?;
+        Ok(tree)
+    }
+}
+
+/// From the world to voxels.
+struct ToVoxels {
+    rows: [[f64; 3]; 3],
+    origin: [f64; 3],
+}
+
+impl ToVoxels {
+    fn new(transform: &Transform) -> Result<Self> {
+        let [a, b, c, origin] = transform.rows.map(|[x, y, z, _]| [x, y, z]);
+        let cross = |u: [f64; 3], v: [f64; 3]| {
+            [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]]
+        };
+        let (bc, ca, ab) = (cross(b, c), cross(c, a), cross(a, b));
+        let volume: f64 = (0..3).map(|i| a[i] * bc[i]).sum();
+        let rows = [0, 1, 2].map(|i| [bc[i] / volume, ca[i] / volume, ab[i] / volume]);
+        if rows.iter().flatten().chain(&origin).all(|number| number.is_finite()) {
+            return Ok(Self { rows, origin });
+        }
+        let found = format!("voxels of the sides {:?} m", transform.voxel_size());
+        Err(VdbError::Points { found, wanted: "points need voxels with a volume".into() })
+    }
+
+    /// A place among the voxels.
+    fn place(&self, world: [f64; 3]) -> [f64; 3] {
+        let [x, y, z] = [0, 1, 2].map(|c| world[c] - self.origin[c]);
+        let rows = &self.rows;
+        [0, 1, 2].map(|c| x * rows[0][c] + y * rows[1][c] + z * rows[2][c])
+    }
+
+    /// The voxel that a place of the world falls in, and where it is from its centre.
+    fn split(&self, world: [f64; 3]) -> ([i32; 3], [f32; 3]) {
+        let place = self.place(world);
+        let centre = place.map(|c| (c + 0.5).floor());
+        // Rounding must not carry a point out of its voxel.
+        let local = [0, 1, 2].map(|c| ((place[c] - centre[c]) as f32).clamp(-0.5, BELOW_HALF));
+        (centre.map(|c| c as i32), local)
+    }
+}
+
+/// The greatest number below ½.
+const BELOW_HALF: f32 = 0.5f32.next_down();
+
+/// A point with its place in the order of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct Key {
+    /// Rank of the root's entry, slot in the upper node (15 bits), slot in the lower node (12 bits), voxel (9 bits).
+    place: u64,
+    /// Which point it is.
+    point: u32,
+}
+
+/// The least corners of the root's entries that hold points, in order.
+fn distinct_roots(positions: &[[f64; 3]], to_voxels: &ToVoxels) -> Result<Vec<[i32; 3]>> {
+    let wrong =
+        |found: String, wanted: &str| Err(VdbError::Points { found, wanted: wanted.to_string() });
+    if positions.len() > u32::MAX as usize {
+        let found = format!("{} points", positions.len());
+        return wrong(found, "a grid of points has at most 4294967295");
+    }
+    // A tree reaches as far as its corners are 32-bit integers.
+    let is_outside = |position: &[f64; 3]| {
+        !to_voxels.place(*position).iter().all(|c| c.abs() < f64::from(i32::MAX) - 4096.0)
+    };
+    if let Some(outside) = positions.par_iter().position_first(is_outside) {
+        let found = format!("point {outside} at {:?} m", positions[outside]);
+        return wrong(found, "places must be finite and within 2³¹ voxels of the origin");
+    }
+    let roots_of = |positions: &[[f64; 3]]| {
+        let root = |position: &[f64; 3]| to_voxels.split(*position).0.map(|c| c & !4095);
+        let mut roots: Vec<[i32; 3]> = positions.iter().map(root).collect();
+        // Neighbours in the row are mostly neighbours in space.
+        roots.dedup();
+        roots.sort_unstable();
+        roots.dedup();
+        roots
+    };
+    let mut roots: Vec<[i32; 3]> =
+        positions.par_chunks(SHARE).map(roots_of).collect::<Vec<_>>().concat();
+    roots.par_sort_unstable();
+    roots.dedup();
+    if roots.len() >= 1 << 28 {
+        let found = format!("points in {} cubes of 4096³ voxels", roots.len());
+        return wrong(found, "such scattered points need larger voxels");
+    }
+    Ok(roots)
+}
+
+/// The points in the order of a file.
+fn sorted_keys(positions: &[[f64; 3]], to_voxels: &ToVoxels, roots: &[[i32; 3]]) -> Vec<Key> {
+    let key = |(point, position): (usize, &[f64; 3])| {
+        let (at, _) = to_voxels.split(*position);
+        let FileOrder { root, upper, lower } = FileOrder::of(at);
+        let rank = if roots.len() == 1 { 0 } else { roots.partition_point(|other| *other < root) };
+        let leaf = (rank as u64) << 27 | u64::from(upper) << 12 | u64::from(lower);
+        Key { place: leaf << 9 | voxel(at) as u64, point: point as u32 }
+    };
+    let mut keys: Vec<Key> =
+        positions.par_iter().enumerate().with_min_len(SHARE).map(key).collect();
+    // Points that were written before come in order again.
+    if !keys.par_windows(2).all(|two| two[0] <= two[1]) {
+        keys.par_sort_unstable();
+    }
+    keys
+}
+
+/// The leaves of points in the order of a file.
+fn leaves_of(keys: &[Key], roots: &[[i32; 3]]) -> Leaves<u32> {
+    let leaf = |at: usize| keys[at].place >> 9;
+    let mut starts: Vec<usize> = (0..keys.len())
+        .into_par_iter()
+        .with_min_len(SHARE)
+        .filter(|&at| at == 0 || leaf(at) != leaf(at - 1))
+        .collect();
+    let count = starts.len();
+    starts.push(keys.len());
+
+    let mut leaves = Leaves {
+        origins: starts[..count].iter().map(|&start| origin(leaf(start), roots)).collect(),
+        masks: vec![LeafMask::NONE; count],
+        values: vec![0; count * VOXELS],
+    };
+    leaves
+        .values
+        .par_chunks_exact_mut(VOXELS)
+        .zip(&mut leaves.masks)
+        .zip(starts.par_windows(2))
+        .for_each(|((ends, mask), range)| {
+            for key in &keys[range[0]..range[1]] {
+                ends[key.place as usize % VOXELS] += 1;
+            }
+            *mask = LeafMask::of(|voxel| ends[voxel] > 0);
+            let mut end = 0;
+            for count in ends {
+                end += *count;
+                *count = end;
+            }
+        });
+    leaves
+}
+
+/// The least corner of a leaf, from its key without the voxel.
+fn origin(leaf: u64, roots: &[[i32; 3]]) -> [i32; 3] {
+    let root = roots[(leaf >> 27) as usize];
+    let slot = |shift: u32| (leaf >> shift) as i32;
+    let upper = [slot(22) & 31, slot(17) & 31, slot(12) & 31];
+    let lower = [slot(8) & 15, slot(4) & 15, slot(0) & 15];
+    [0, 1, 2].map(|c| root[c] + (upper[c] << 7) + (lower[c] << 3))
+}
+
+/// The side of voxels [m] of which those with points hold [`POINTS_A_VOXEL`] each, or nearly, for points that have no grid.
+///
+/// Points that fill their box would need the side ∛(volume · wanted / count); points on surfaces or curves leave most of its
+/// voxels empty, and the side shrinks until the fullness of the others is as wanted. That fullness is measured on a share of the
+/// voxels, chosen by a hash of where they are.
+pub fn voxel_size_for(positions: &[[f64; 3]]) -> f64 {
+    let Some((min, max)) = bounds(positions) else { return 1.0 };
+    let extent = [0, 1, 2].map(|c| max[c] - min[c]);
+    let longest = extent.into_iter().fold(0.0, f64::max);
+    // The index of a voxel must be a 32-bit integer with room to spare.
+    let farthest = min.iter().chain(&max).fold(0.0f64, |far, c| far.max(c.abs()));
+    let least = farthest / f64::from(1 << 30);
+    if longest <= 0.0 || !longest.is_finite() {
+        return if least > 1.0 { least } else { 1.0 };
+    }
+
+    let count = positions.len() as f64;
+    let volume: f64 = extent.iter().map(|side| side.max(longest * 1e-6)).product();
+    let mut size = (volume * POINTS_A_VOXEL / count).cbrt().min(longest).max(least);
+    for _ in 0..16 {
+        let fullness = points_a_voxel(positions, min, size);
+        if fullness < 1.25 * POINTS_A_VOXEL || size <= least {
+            break;
+        }
+        // On a volume this is the answer; on a surface or curve a step towards it that does not go too far.
+        size = (size * (POINTS_A_VOXEL / fullness).cbrt()).max(least);
+    }
+    size
+}
+
+/// The box around the finite points.
+fn bounds(positions: &[[f64; 3]]) -> Option<([f64; 3], [f64; 3])> {
+    let is_finite = |position: &&[f64; 3]| position.iter().all(|c| c.is_finite());
+    let finite = positions.par_iter().with_min_len(SHARE).filter(is_finite);
+    finite.map(|&position| (position, position)).reduce_with(|a, b| {
+        ([0, 1, 2].map(|c| a.0[c].min(b.0[c])), [0, 1, 2].map(|c| a.1[c].max(b.1[c])))
+    })
+}
+
+/// How many points the voxels with points hold, on the mean over one voxel of 32 or, if those are few, over all.
+fn points_a_voxel(positions: &[[f64; 3]], min: [f64; 3], size: f64) -> f64 {
+    let mean = |share: u64| {
+        let hash = |position: &[f64; 3]| {
+            let at = [0, 1, 2].map(|c| ((position[c] - min[c]) / size).floor() as i64 as u64);
+            let mixed = at.iter().fold(0u64, |mixed, c| {
+                let mixed = (mixed ^ c).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                mixed ^ mixed >> 29
+            });
+            (mixed.is_multiple_of(share)).then_some(mixed)
+        };
+        let mut voxels: Vec<u64> =
+            positions.par_iter().with_min_len(SHARE).filter_map(hash).collect();
+        let points = voxels.len();
+        voxels.par_sort_unstable();
+        voxels.dedup();
+        (points as f64 / voxels.len().max(1) as f64, voxels.len())
+    };
+    let (fullness, voxels) = mean(32);
+    if voxels >= 1000 { fullness } else { mean(1).0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::points::Column;
+
+    /// Numbers from 0 to 1 that look random.
+    fn noise(index: usize) -> f64 {
+        let mut x = (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        x = (x ^ x >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        (x >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn cloud(count: usize, extent: f64) -> Vec<[f64; 3]> {
+        (0..count).map(|i| [0, 1, 2].map(|c| (noise(3 * i + c) - 0.5) * extent)).collect()
+    }
+
+    #[test]
+    fn points_come_to_their_voxels_in_the_order_of_a_file() {
+        let positions = cloud(5000, 10_000.0);
+        let ids: Vec<i32> = (0..5000).collect();
+        let transform = Transform::uniform(0.5, [3.0, -2.0, 0.25]);
+        let points =
+            PointTree::from_points(&transform, &positions, vec![Attribute::new("id", ids)])
+                .unwrap();
+        assert_eq!(points.len(), 5000);
+        assert_eq!(points.voxels.active_voxels() as usize, {
+            let mut voxels: Vec<_> = positions
+                .iter()
+                .map(|p| [0, 1, 2].map(|c| ((p[c] - transform.rows[3][c]) / 0.5).round() as i64))
+                .collect();
+            voxels.sort_unstable();
+            voxels.dedup();
+            voxels.len()
+        });
+        let origins = &points.voxels.leaves.origins;
+        assert!(origins.windows(2).all(|two| FileOrder::of(two[0]) < FileOrder::of(two[1])));
+        assert!(origins.iter().flatten().all(|c| c % 8 == 0));
+
+        let world = points.world_positions(&transform).unwrap();
+        let Column::Int32(ids) = &points.attribute("id").unwrap().values else { panic!() };
+        for (place, &id) in world.iter().zip(ids) {
+            let wanted = positions[id as usize];
+            assert!((0..3).all(|c| (place[c] - wanted[c]).abs() < 1e-7), "{place:?} {wanted:?}");
+        }
+    }
+
+    #[test]
+    fn points_of_one_voxel_keep_their_order() {
+        let positions = [[0.1; 3], [9.0; 3], [-0.1; 3], [0.3; 3]];
+        let ids = Attribute::new("id", vec![0i32, 1, 2, 3]);
+        let transform = Transform::default();
+        let points = PointTree::from_points(&transform, &positions, vec![ids]).unwrap();
+        assert_eq!(points.attribute("id").unwrap().values, Column::Int32(vec![0, 2, 3, 1]));
+        assert_eq!(points.starts(), [0, 3, 4]);
+        assert_eq!(points.voxels.leaves.values[..2], [3, 3]);
+        assert_eq!(points.voxels.leaves.masks[1].iter().collect::<Vec<_>>(), [1 << 6 | 1 << 3 | 1]);
+    }
+
+    #[test]
+    fn a_point_between_voxels_belongs_to_the_upper() {
+        let transform = Transform::default();
+        let positions = [[0.5, -0.5, 0.499_999_999_9]];
+        let points = PointTree::from_points(&transform, &positions, vec![]).unwrap();
+        let Column::Vec3s(local) = &points.attributes[0].values else { panic!() };
+        assert_eq!(local[0], [-0.5, -0.5, BELOW_HALF]);
+        assert!(points.voxels.leaves.masks[0].is_on(1 << 6));
+    }
+
+    #[test]
+    fn a_turned_and_stretched_transform_holds_points() {
+        let mut transform = Transform::scaled([0.5, 0.25, 2.0], [1.0, 2.0, 3.0]);
+        transform.rows[0] = [0.3, 0.4, 0.0, 0.0];
+        transform.rows[1] = [-0.2, 0.15, 0.1, 0.0];
+        let positions = cloud(100, 20.0);
+        let points = PointTree::from_points(&transform, &positions, vec![]).unwrap();
+        let mut world = points.world_positions(&transform).unwrap();
+        let mut wanted = positions.clone();
+        world.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        wanted.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        let apart = |(a, b): (&[f64; 3], &[f64; 3])| (0..3).map(|c| (a[c] - b[c]).abs()).sum();
+        assert!(world.iter().zip(&wanted).map(apart).fold(0.0, f64::max) < 1e-6);
+    }
+
+    #[test]
+    fn what_has_no_place_is_refused() {
+        let from = |transform: Transform, at: f64| {
+            PointTree::from_points(&transform, &[[0.0; 3], [0.0, at, 0.0]], vec![])
+        };
+        for bad in [f64::NAN, f64::INFINITY, 1e300, -2147483648.0] {
+            let error = from(Transform::default(), bad).unwrap_err().to_string();
+            assert!(error.contains("point 1"), "{error}");
+        }
+        assert!(from(Transform::uniform(0.0, [0.0; 3]), 0.0).is_err());
+        assert!(from(Transform::uniform(f64::NAN, [0.0; 3]), 0.0).is_err());
+        assert!(from(Transform::default(), 2147479000.0).is_ok());
+        assert!(from(Transform::default(), -2147479000.0).is_ok());
+    }
+
+    #[test]
+    fn no_points_make_no_leaves() {
+        let points = PointTree::from_points(&Transform::default(), &[], vec![]).unwrap();
+        assert!(points.is_empty() && points.voxels.leaves.origins.is_empty());
+        assert_eq!(points.world_positions(&Transform::default()), Some(vec![]));
+    }
+
+    #[test]
+    fn the_side_of_voxels_follows_from_how_dense_points_are() {
+        let fullness = |positions: &[[f64; 3]]| {
+            let transform = Transform::uniform(voxel_size_for(positions), [0.0; 3]);
+            let points = PointTree::from_points(&transform, positions, vec![]).unwrap();
+            points.len() as f64 / points.voxels.active_voxels() as f64
+        };
+        let volume = cloud(100_000, 7.0);
+        let surface: Vec<_> = volume.iter().map(|&[x, y, _]| [x, y, 0.1 * (x * y).sin()]).collect();
+        let line: Vec<_> = volume.iter().map(|&[x, _, _]| [x, 2.0 * x, x.cos()]).collect();
+        for (name, positions) in [("volume", volume), ("surface", surface), ("line", line)] {
+            let found = fullness(&positions);
+            assert!((7.0..16.0).contains(&found), "{name}: {found}");
+        }
+        assert_eq!(voxel_size_for(&[]), 1.0);
+        assert_eq!(voxel_size_for(&[[3.0; 3]; 100]), 1.0);
+        assert!(voxel_size_for(&[[0.0; 3], [f64::NAN; 3], [1e300; 3]]).is_finite());
+    }
+}
