@@ -13,23 +13,22 @@ const LAST_LITERALS: usize = 5;
 /// How far back a match may lie.
 const MAX_DISTANCE: usize = 65_535;
 /// After so many misses (as a power of two) the search looks at every second place, then at every third, …
-const PATIENCE: u32 = 6;
-/// The table is as long as the block, but at least and at most so long (as powers of two).
-const MIN_TABLE: u32 = 8;
-const MAX_TABLE: u32 = 12;
+const PATIENCE: u32 = 4;
+/// How long the table is (as a power of two).
+const TABLE: u32 = 12;
 
 /// Compresses blocks.
 #[derive(Debug)]
 pub struct Compressor {
     /// By hash of four bytes, the number of the place where they were last seen.
-    table: Box<[u32; 1 << MAX_TABLE]>,
+    table: Box<[u32; 1 << TABLE]>,
     /// The number of the first place of the next block; 0 is the number of no place.
     base: u32,
 }
 
 impl Default for Compressor {
     fn default() -> Self {
-        Self { table: Box::new([0; 1 << MAX_TABLE]), base: 1 }
+        Self { table: Box::new([0; 1 << TABLE]), base: 1 }
     }
 }
 
@@ -61,29 +60,43 @@ struct Output<'a> {
 }
 
 impl Output<'_> {
-    /// One sequence: literals, and a match unless its length is 0. `None` if there is no room for it.
-    fn sequence(&mut self, literals: &[u8], distance: usize, length: usize) -> Option<()> {
-        let more = length.saturating_sub(MIN_MATCH);
-        let needed = 1 + literals.len() + literals.len() / 255 + 1 + 2 + more / 255 + 1;
-        let mut at = self.len;
-        // Room for the longest form; only near the end of the output does a shorter one matter.
-        let exact = 1
-            + literals.len()
-            + extra(literals.len())
-            + if length > 0 { 2 + extra(more) } else { 0 };
-        if at + needed > self.bytes.len() && at + exact > self.bytes.len() {
-            return None;
+    /// One sequence: the literals from `anchor` to `start` of the input, and a match. `None` if there is no room for it.
+    fn sequence(
+        &mut self,
+        input: &[u8],
+        [anchor, start]: [usize; 2],
+        distance: usize,
+        length: usize,
+    ) -> Option<()> {
+        let (literals, more) = (start - anchor, length - MIN_MATCH);
+        if literals < 15 && more < 15 {
+            // Most are short. Then 16 bytes are copied whatever their number is, if there is room for so many.
+            let from = input[anchor..].first_chunk::<16>();
+            let to = self.bytes.get_mut(self.len..).and_then(|room| room.first_chunk_mut::<19>());
+            if let (Some(from), Some(to)) = (from, to) {
+                to[0] = (literals << 4 | more) as u8;
+                to[1..17].copy_from_slice(from);
+                to[1 + literals..3 + literals].copy_from_slice(&(distance as u16).to_le_bytes());
+                self.len += 3 + literals;
+                return Some(());
+            }
         }
-        let out = &mut self.bytes[..];
-        out[at] = (literals.len().min(15) << 4 | more.min(15)) as u8;
-        at = lengthen(out, at + 1, literals.len());
-        out[at..at + literals.len()].copy_from_slice(literals);
-        at += literals.len();
-        if length > 0 {
-            out[at..at + 2].copy_from_slice(&(distance as u16).to_le_bytes());
-            at = lengthen(out, at + 2, more);
-        }
-        self.len = at;
+        self.literals(&input[anchor..start], more)?;
+        let to = self.bytes.get_mut(self.len..self.len + 2 + extra(more))?;
+        to[..2].copy_from_slice(&(distance as u16).to_le_bytes());
+        lengthen(&mut to[2..], more);
+        self.len += to.len();
+        Some(())
+    }
+
+    /// A token and literals. `None` if there is no room for them.
+    fn literals(&mut self, literals: &[u8], more: usize) -> Option<()> {
+        let start = 1 + extra(literals.len());
+        let to = self.bytes.get_mut(self.len..self.len + start + literals.len())?;
+        to[0] = (literals.len().min(15) << 4 | more.min(15)) as u8;
+        lengthen(&mut to[1..start], literals.len());
+        to[start..].copy_from_slice(literals);
+        self.len += to.len();
         Some(())
     }
 }
@@ -93,19 +106,12 @@ fn extra(length: usize) -> usize {
     if length < 15 { 0 } else { (length - 15) / 255 + 1 }
 }
 
-/// Writes the part of a length that does not fit in the token, and says where it ends.
-fn lengthen(out: &mut [u8], mut at: usize, length: usize) -> usize {
-    if length >= 15 {
-        let mut rest = length - 15;
-        while rest >= 255 {
-            out[at] = 255;
-            at += 1;
-            rest -= 255;
-        }
-        out[at] = rest as u8;
-        at += 1;
+/// Writes the part of a length that does not fit in the token to the bytes that it takes.
+fn lengthen(to: &mut [u8], length: usize) {
+    if let [to @ .., last] = to {
+        to.fill(255);
+        *last = (length - 15 - 255 * to.len()) as u8;
     }
-    at
 }
 
 impl Compressor {
@@ -116,9 +122,8 @@ impl Compressor {
         let mut anchor = 0;
         if input.len() > LAST_MATCH {
             let base = self.places(input.len());
-            let bits = input.len().ilog2().clamp(MIN_TABLE, MAX_TABLE);
-            let table = &mut self.table[..];
-            let slot = |four: u32| (four.wrapping_mul(2_654_435_761) >> (32 - bits)) as usize;
+            let table = &mut *self.table;
+            let slot = |four: u32| (four.wrapping_mul(2_654_435_761) >> (32 - TABLE)) as usize;
             let last = input.len() - LAST_MATCH;
             let end = input.len() - LAST_LITERALS;
             table[slot(four(input, 0))] = base;
@@ -129,23 +134,23 @@ impl Compressor {
                 let found = &mut table[slot(here)];
                 let candidate = found.wrapping_sub(base) as usize;
                 *found = base + at as u32;
-                if candidate >= at
-                    || at - candidate > MAX_DISTANCE
-                    || four(input, candidate) != here
-                {
+                let is_near = candidate < at && at - candidate <= MAX_DISTANCE;
+                if !is_near || four(input, candidate) != here {
                     at += misses >> PATIENCE;
                     misses += 1;
                     continue;
                 }
-                let back = (0..(at - anchor).min(candidate))
-                    .take_while(|n| input[at - 1 - n] == input[candidate - 1 - n])
-                    .count();
-                let (start, candidate) = (at - back, candidate - back);
-                let length = back
-                    + MIN_MATCH
-                    + common(input, candidate + back + MIN_MATCH, at + MIN_MATCH, end);
-                output.sequence(&input[anchor..start], start - candidate, length)?;
-                at = start + length;
+                let mut back = 0;
+                while at - back > anchor
+                    && candidate > back
+                    && input[at - back - 1] == input[candidate - back - 1]
+                {
+                    back += 1;
+                }
+                let ahead = common(input, candidate + MIN_MATCH, at + MIN_MATCH, end);
+                let length = back + MIN_MATCH + ahead;
+                output.sequence(input, [anchor, at - back], at - candidate, length)?;
+                at += MIN_MATCH + ahead;
                 anchor = at;
                 misses = 1 << PATIENCE;
                 if at <= last {
@@ -153,7 +158,7 @@ impl Compressor {
                 }
             }
         }
-        output.sequence(&input[anchor..], 0, 0)?;
+        output.literals(&input[anchor..], 0)?;
         Some(output.len)
     }
 

@@ -38,54 +38,39 @@ pub fn unshuffle(element: usize, from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// The four planes of equal length that bytes consist of.
-fn planes(bytes: &[u8]) -> [&[u8]; 4] {
-    let (low, high) = bytes.split_at(bytes.len() / 2);
-    let ((a, b), (c, d)) = (low.split_at(low.len() / 2), high.split_at(high.len() / 2));
-    [a, b, c, d]
-}
-
 fn shuffle_four(from: &[u8], to: &mut [u8]) {
     let count = from.len() / 4;
     let (low, high) = to.split_at_mut(2 * count);
     let ((a, b), (c, d)) = (low.split_at_mut(count), high.split_at_mut(count));
-    let mut planes = [a, b, c, d];
     let (blocks, rest) = from.as_chunks::<{ 4 * LANES }>();
-    for (index, block) in blocks.iter().enumerate() {
-        let words: [u32; LANES] = std::array::from_fn(|lane| {
-            u32::from_le_bytes([0, 1, 2, 3].map(|byte| block[4 * lane + byte]))
-        });
-        for (place, plane) in planes.iter_mut().enumerate() {
-            let bytes = words.map(|word| (word >> (8 * place)) as u8);
-            plane[index * LANES..][..LANES].copy_from_slice(&bytes);
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks_mut::<LANES>(), b.as_chunks_mut::<LANES>());
+    let ((c, c_rest), (d, d_rest)) = (c.as_chunks_mut::<LANES>(), d.as_chunks_mut::<LANES>());
+    for ((((block, a), b), c), d) in blocks.iter().zip(a).zip(b).zip(c).zip(d) {
+        let mut words = [0; LANES];
+        for (word, bytes) in words.iter_mut().zip(block.as_chunks::<4>().0) {
+            *word = u32::from_le_bytes(*bytes);
         }
+        // One loop for each place: then every one is a shift and a narrowing of whole vectors.
+        a.iter_mut().zip(words).for_each(|(byte, word)| *byte = word as u8);
+        b.iter_mut().zip(words).for_each(|(byte, word)| *byte = (word >> 8) as u8);
+        c.iter_mut().zip(words).for_each(|(byte, word)| *byte = (word >> 16) as u8);
+        d.iter_mut().zip(words).for_each(|(byte, word)| *byte = (word >> 24) as u8);
     }
-    let done = blocks.len() * LANES;
-    for (index, word) in rest.as_chunks::<4>().0.iter().enumerate() {
-        (0..4).for_each(|place| planes[place][done + index] = word[place]);
+    let rest = rest.as_chunks::<4>().0.iter();
+    for ((((word, a), b), c), d) in rest.zip(a_rest).zip(b_rest).zip(c_rest).zip(d_rest) {
+        [*a, *b, *c, *d] = *word;
     }
 }
 
 fn unshuffle_four(from: &[u8], to: &mut [u8]) {
-    let planes = planes(from);
-    let (blocks, rest) = to.as_chunks_mut::<{ 4 * LANES }>();
-    let done = blocks.len() * LANES;
-    for (index, block) in blocks.iter_mut().enumerate() {
-        let [a, b, c, d] = planes.map(|plane| {
-            let bytes: &[u8; LANES] = plane[index * LANES..].first_chunk().unwrap_or(&[0; LANES]);
-            *bytes
-        });
-        // Pairs first and then pairs of pairs: each half of this is one instruction of most machines.
-        let low: [u16; LANES] = std::array::from_fn(|n| u16::from_le_bytes([a[n], b[n]]));
-        let high: [u16; LANES] = std::array::from_fn(|n| u16::from_le_bytes([c[n], d[n]]));
-        let words: [u32; LANES] =
-            std::array::from_fn(|n| u32::from(low[n]) | u32::from(high[n]) << 16);
-        for (word, bytes) in words.iter().zip(block.as_chunks_mut::<4>().0) {
-            *bytes = word.to_le_bytes();
-        }
-    }
-    for (index, word) in rest.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-        *word = planes.map(|plane| plane[done + index]);
+    let count = from.len() / 4;
+    let (low, high) = from.split_at(2 * count);
+    let ((a, b), (c, d)) = (low.split_at(count), high.split_at(count));
+    for ((((word, a), b), c), d) in to.as_chunks_mut::<4>().0.iter_mut().zip(a).zip(b).zip(c).zip(d)
+    {
+        let low = u32::from(*a) | u32::from(*b) << 8;
+        let high = u32::from(*c) << 16 | u32::from(*d) << 24;
+        *word = (low | high).to_le_bytes();
     }
 }
 
