@@ -123,7 +123,9 @@ fn of_tree<T: Value + Text>(tree: &Tree<T>, half: bool) -> ([String; 3], Vec<Str
             Level::Lower => 1,
             Level::Leaf => 2,
         };
-        values.push((depth, tile.origin, tile.active, as_saved(tile.value)));
+        // Values of the root are the only ones that are never rounded.
+        let value = if depth == 0 { tile.value } else { as_saved(tile.value) };
+        values.push((depth, tile.origin, tile.active, value));
     }
     let leaves = &tree.leaves;
     for (leaf, (origin, mask)) in leaves.origins.iter().zip(&leaves.masks).enumerate() {
