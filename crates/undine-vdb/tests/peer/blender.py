@@ -5,6 +5,7 @@
 VOXELS is a file with a line `grid type x y z` for each voxel whose value is asked for in every frame; `type` is Blender's word
 for what it samples: FLOAT or VECTOR. Values are those that Blender's own geometry nodes see.
 """
+import os
 import struct
 import sys
 
@@ -73,12 +74,18 @@ def main():
     bpy.context.preferences.view.show_developer_ui = True
     bpy.context.preferences.experimental.use_new_volume_nodes = True
 
-    data = bpy.data.volumes.new("volume")
-    data.filepath = first
-    data.is_sequence = frames > 1
-    data.frame_duration = frames
-    volume = bpy.data.objects.new("volume", data)
-    bpy.context.collection.objects.link(volume)
+    # As a person does it, who selects all files of a folder: Blender sees that they are a sequence.
+    folder = os.path.dirname(first)
+    files = sorted(name for name in os.listdir(folder) if name.endswith(".vdb"))
+    bpy.ops.object.volume_import(
+        filepath=first,
+        directory=folder,
+        files=[{"name": name} for name in files],
+        use_sequence_detection=True,
+        align="WORLD",
+    )
+    volume = bpy.context.object
+    print("sequence", volume.data.is_sequence, volume.data.frame_duration)
 
     asked = {}
     for line in open(voxels):
@@ -86,13 +93,16 @@ def main():
         asked.setdefault((grid, kind), []).append(tuple(int(c) for c in place))
     samplers = {key: sampler(volume, *key, places) for key, places in asked.items()}
 
+    # It is only looked at when time moves.
     scene = bpy.context.scene
+    scene.frame_set(0)
     for frame in range(1, frames + 1):
         scene.frame_set(frame)
         graph = bpy.context.evaluated_depsgraph_get()
         evaluated = volume.evaluated_get(graph)
         grids = evaluated.data.grids
-        print("frame", frame, grids.load(), grids.error_message)
+        loaded = grids.load()
+        print("frame", frame, loaded, grids.error_message or os.path.basename(grids.frame_filepath))
         corners = [tuple(corner) for corner in evaluated.bound_box]
         least, greatest = ([function(c[a] for c in corners) for a in range(3)] for function in (min, max))
         print("box", text(least), text(greatest))

@@ -278,11 +278,11 @@ fn with_leaves<T: Sample>(
     Tree { leaves: columns, ..Tree::new(background()) }
 }
 
-/// Leaves on both sides of the origin: empty, sparse, dense and full ones.
+/// Leaves on both sides of x = 0 and in three entries of the root: empty, sparse, dense and full ones.
 fn cloud<T: Sample>() -> Tree<T> {
     let mut leaves = Vec::new();
     for number in 0..27i32 {
-        let origin = [number / 9, number / 3 % 3, number % 3].map(|c| (c - 1) * 8);
+        let origin = [number / 9 - 1, number / 3 % 3, number % 3].map(|c| c * 8);
         let mask = match number % 4 {
             0 => LeafMask::ALL,
             1 => LeafMask::of(|voxel| mix(voxel as u64 + number as u64) & 7 == 0),

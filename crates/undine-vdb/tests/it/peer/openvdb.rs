@@ -76,7 +76,8 @@ fn what_we_write_openvdb_reads() {
     let grids = gallery::for_python();
     let of_file = describe::file(&gallery::metadata());
     let wanted = [of_file, describe::grids(&grids)].concat();
-    for compression in COMPRESSIONS {
+    // It says all that it finds, which takes it a while: the other ways to compress have a test of their own.
+    for compression in [COMPRESSIONS[0], COMPRESSIONS[3], COMPRESSIONS[5]] {
         let path = written(&folder, "ours.vdb", &grids, compression);
         let found = describe::of_script(&peers::openvdb("tests/peer/describe.py", [&path]));
         describe::assert_same(&found, &wanted);
