@@ -198,10 +198,7 @@ fn volume(root: &str, name: String, fields: &[VolumeField], frames: &[(f64, Stri
     let file = Attribute {
         name: "filePath".to_owned(),
         type_name: "asset".to_owned(),
-        samples: frames
-            .iter()
-            .map(|(time, file)| (*time, Value::Asset(anchored(file))))
-            .collect(),
+        samples: frames.iter().map(|(time, file)| (*time, Value::Asset(anchored(file)))).collect(),
         ..Attribute::default()
     };
     let mut relationships = Vec::new();

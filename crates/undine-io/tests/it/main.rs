@@ -3,6 +3,8 @@
 mod glb;
 mod obj;
 mod pattern;
+#[cfg(feature = "peer-python")]
+mod peer;
 mod ply;
 mod ply_hostile;
 mod usd_text;

@@ -3,6 +3,7 @@
 use super::identifier;
 use crate::Geometry;
 use crate::error::{IoError, Result};
+use crate::ply::Precision;
 use crate::table::{Channels, Curves, Faces, Points, Values};
 use crate::usd::layer::{Array, Attribute, Fields, Layer, Prim, Value};
 use std::collections::BTreeSet;
@@ -34,6 +35,8 @@ pub struct Form {
     /// Positions have 24 bits: at 10 km from the origin that is a millimetre. A cache keeps *one* origin for all its frames, for
     /// a translation that changed would be seen as a motion of its own by whoever blurs it.
     pub origin: DVec3,
+    /// With how many digits channels of 64 bits are written. Blender reads those of 32 only.
+    pub precision: Precision,
     /// What else is to be said of the file: `customLayerData`.
     pub data: Fields,
 }
@@ -46,6 +49,7 @@ impl Default for Form {
             fps: 24.0,
             up: Up::Y,
             origin: DVec3::ZERO,
+            precision: Precision::Single,
             data: Fields::new(),
         }
     }
@@ -112,7 +116,12 @@ pub(crate) fn placing(origin: DVec3, up: Up) -> Vec<Attribute> {
 
 fn prim(geometry: &Geometry, name: String, form: &Form) -> Result<Prim> {
     let Geometry { points, faces, curves } = geometry;
-    let mut sheet = Sheet { attributes: Vec::new(), time: form.time, names: BTreeSet::new() };
+    let mut sheet = Sheet {
+        attributes: Vec::new(),
+        time: form.time,
+        precision: form.precision,
+        names: BTreeSet::new(),
+    };
     let type_name = match (faces, curves) {
         (Some(_), Some(_)) => {
             return Err(IoError::Unwritable {
@@ -141,6 +150,7 @@ fn prim(geometry: &Geometry, name: String, form: &Form) -> Result<Prim> {
 struct Sheet {
     attributes: Vec<Attribute>,
     time: Option<f64>,
+    precision: Precision,
     names: BTreeSet<String>,
 }
 
@@ -245,21 +255,13 @@ impl Sheet {
                 }
                 ("id", _) if is_of_points && values.ids().is_some() => {
                     let ids = values.ids().unwrap_or_default();
-                    let Ok(wide) = ids.iter().map(|&id| i64::try_from(id)).collect::<Result<Vec<_>, _>>()
-                    else {
-                        return Err(refused(
-                            "an id has 64 bits".to_owned(),
-                            "ids up to 9223372036854775807",
-                        ));
-                    };
-                    let short: Result<Vec<i32>, _> = ids.iter().map(|&id| i32::try_from(id)).collect();
-                    let (kind, value) = match short {
-                        Ok(short) => ("int[]", Array::Int(short, 1)),
-                        Err(_) => ("int64[]", Array::Int64(wide.clone())),
-                    };
+                    let wide: Result<Vec<i64>, _> =
+                        ids.iter().map(|&id| i64::try_from(id)).collect();
+                    let wide = wide.map_err(|_| {
+                        let found = "an id needs all of 64 bits".to_owned();
+                        refused(found, "ids up to 9223372036854775807")
+                    })?;
                     self.put("ids", "int64[]", Value::Array(Array::Int64(wide)), None);
-                    self.put(&primvar, kind, Value::Array(value), Some(interpolation));
-                    continue;
                 }
                 _ => {}
             }
@@ -267,29 +269,52 @@ impl Sheet {
                 let found = format!("another channel is called `{primvar}` in the scene");
                 return Err(refused(found, "give one of them another name"));
             }
-            let (kind, value) = primvar_of(values);
+            let (kind, value) = primvar_of(values, self.precision);
             self.put(&primvar, kind, value, Some(interpolation));
         }
         Ok(())
     }
 }
 
-/// The type and value of a channel without a meaning of its own.
-fn primvar_of(values: &Values) -> (&'static str, Value) {
+/// The type and value of a channel as a primvar. Whole numbers are `int` if they can be: all programs know that one.
+fn primvar_of(values: &Values, precision: Precision) -> (&'static str, Value) {
+    let is_double = precision == Precision::Double;
+    let float3 = |values: Vec<f32>| ("float3[]", Array::Float(values, 3));
     let (kind, array) = match values {
         Values::F32(values) => ("float[]", Array::Float(values.clone(), 1)),
-        Values::F64(values) => ("double[]", Array::Double(values.clone(), 1)),
+        Values::F64(values) if is_double => ("double[]", Array::Double(values.clone(), 1)),
+        Values::F64(values) => {
+            ("float[]", Array::Float(values.iter().map(|&value| value as f32).collect(), 1))
+        }
         Values::I32(values) => ("int[]", Array::Int(values.clone(), 1)),
-        Values::U32(values) => ("uint[]", Array::UInt(values.clone())),
-        Values::U64(values) => ("uint64[]", Array::UInt64(values.clone())),
-        Values::Vec3(values) => {
-            ("float3[]", Array::Float(values.iter().flat_map(|v| v.to_array()).collect(), 3))
+        Values::U32(values) => match short(values) {
+            Some(short) => ("int[]", Array::Int(short, 1)),
+            None => ("uint[]", Array::UInt(values.clone())),
+        },
+        Values::U64(values) => match short(values) {
+            Some(short) => ("int[]", Array::Int(short, 1)),
+            None => match values.iter().map(|&value| i64::try_from(value).ok()).collect() {
+                Some(wide) => ("int64[]", Array::Int64(wide)),
+                None => ("uint64[]", Array::UInt64(values.clone())),
+            },
+        },
+        Values::Vec3(values) => float3(values.iter().flat_map(|v| v.to_array()).collect()),
+        Values::DVec3(values) if is_double => {
+            ("double3[]", Array::Double(values.iter().flat_map(|v| v.to_array()).collect(), 3))
         }
         Values::DVec3(values) => {
-            ("double3[]", Array::Double(values.iter().flat_map(|v| v.to_array()).collect(), 3))
+            float3(values.iter().flat_map(|v| v.as_vec3().to_array()).collect())
         }
     };
     (kind, Value::Array(array))
+}
+
+/// Whole numbers of 31 bits; `None` if one is larger.
+fn short<T: Copy>(values: &[T]) -> Option<Vec<i32>>
+where
+    i32: TryFrom<T>,
+{
+    values.iter().map(|&value| i32::try_from(value).ok()).collect()
 }
 
 fn vectors(values: impl Iterator<Item = Vec3>) -> Value {

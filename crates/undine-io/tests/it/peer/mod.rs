@@ -1,0 +1,3 @@
+//! What the real programs make of our files.
+
+mod usd;
