@@ -78,6 +78,18 @@ pub enum IoError {
         /// What would be right.
         wanted: String,
     },
+    /// What a scene says of a prim cannot be so.
+    #[error("{}, prim {prim}: {found}; {wanted}", .file.display())]
+    Scene {
+        /// The file.
+        file: PathBuf,
+        /// The path of the prim.
+        prim: String,
+        /// What is wrong with it.
+        found: String,
+        /// What would be right.
+        wanted: String,
+    },
     /// Something that the format cannot hold.
     #[error("{what} cannot be written: {found}; {wanted}")]
     Unwritable {

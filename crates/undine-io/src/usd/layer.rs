@@ -216,3 +216,69 @@ impl Attribute {
         sample.or(self.default.as_ref())
     }
 }
+
+impl Value {
+    /// As one number; `None` if it is none.
+    pub fn number(&self) -> Option<f64> {
+        Some(match *self {
+            Self::UChar(value) => f64::from(value),
+            Self::Int(value) => f64::from(value),
+            Self::UInt(value) => f64::from(value),
+            Self::Int64(value) => value as f64,
+            Self::UInt64(value) => value as f64,
+            Self::Half(value) | Self::Float(value) => f64::from(value),
+            Self::Double(value) => value,
+            _ => return None,
+        })
+    }
+
+    /// As numbers of 64 bits, of a tuple or of one number; `None` if it is something else.
+    pub fn numbers(&self) -> Option<Vec<f64>> {
+        match self {
+            Self::IntVec(values) => Some(values.iter().map(|&value| f64::from(value)).collect()),
+            Self::HalfVec(values) | Self::FloatVec(values) => {
+                Some(values.iter().map(|&value| f64::from(value)).collect())
+            }
+            Self::DoubleVec(values) => Some(values.clone()),
+            other => other.number().map(|value| vec![value]),
+        }
+    }
+
+    /// As a text: a string, a token or the path of a file; `None` if it is something else.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::String(text) | Self::Token(text) | Self::Asset(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The value on the way from this one to another; `None` if they are not as many numbers of one kind.
+    pub fn mixed(&self, other: &Self, part: f64) -> Option<Self> {
+        let single = |a: &[f32], b: &[f32]| -> Option<Vec<f32>> {
+            let mix = |(&a, &b): (&f32, &f32)| a + (b - a) * part as f32;
+            (a.len() == b.len()).then(|| a.iter().zip(b).map(mix).collect())
+        };
+        let double = |a: &[f64], b: &[f64]| -> Option<Vec<f64>> {
+            let mix = |(&a, &b): (&f64, &f64)| a + (b - a) * part;
+            (a.len() == b.len()).then(|| a.iter().zip(b).map(mix).collect())
+        };
+        Some(match (self, other) {
+            (Self::Half(a), Self::Half(b)) => Self::Half(single(&[*a], &[*b])?[0]),
+            (Self::Float(a), Self::Float(b)) => Self::Float(single(&[*a], &[*b])?[0]),
+            (Self::Double(a), Self::Double(b)) => Self::Double(double(&[*a], &[*b])?[0]),
+            (Self::HalfVec(a), Self::HalfVec(b)) => Self::HalfVec(single(a, b)?),
+            (Self::FloatVec(a), Self::FloatVec(b)) => Self::FloatVec(single(a, b)?),
+            (Self::DoubleVec(a), Self::DoubleVec(b)) => Self::DoubleVec(double(a, b)?),
+            (Self::Array(Array::Half(a, n)), Self::Array(Array::Half(b, m))) if n == m => {
+                Self::Array(Array::Half(single(a, b)?, *n))
+            }
+            (Self::Array(Array::Float(a, n)), Self::Array(Array::Float(b, m))) if n == m => {
+                Self::Array(Array::Float(single(a, b)?, *n))
+            }
+            (Self::Array(Array::Double(a, n)), Self::Array(Array::Double(b, m))) if n == m => {
+                Self::Array(Array::Double(double(a, b)?, *n))
+            }
+            _ => return None,
+        })
+    }
+}

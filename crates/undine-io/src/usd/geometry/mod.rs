@@ -10,12 +10,19 @@
 //! | other channels | `primvars:name`, with `interpolation` `vertex` for points and `uniform` for faces and curves |
 //!
 //! Scenes are written in metres. They are read in whatever units they have, and arrive in metres with Y up: a stage that says
-//! nothing is in centimetres with Y up, as scene description has it.
+//! nothing is in centimetres with Y up, as scene description has it. What is only a help for those who work on a scene
+//! (`purpose` `guide`, `proxy`) is not read, and whether something is visible is not asked.
 
+mod join;
+mod read;
+mod transform;
+mod walk;
 mod write;
 
+pub(super) use read::is_read;
+pub(super) use walk::{check_depth, read_prims};
+pub(super) use write::{constant, placing, scene_fields};
 pub use write::{Form, Up, layer, origin_for};
-pub(crate) use write::{constant, placing, scene_fields};
 
 /// A name made of this one that every program takes for an identifier: ASCII letters, digits and `_`.
 ///

@@ -3,8 +3,7 @@
 use super::identifier;
 use crate::Geometry;
 use crate::error::{IoError, Result};
-use crate::ply::Precision;
-use crate::table::{Channels, Curves, Faces, Points, Values};
+use crate::table::{Channels, Curves, Faces, Points, Precision, Values};
 use crate::usd::layer::{Array, Attribute, Fields, Layer, Prim, Value};
 use std::collections::BTreeSet;
 use undine_core::glam::{DVec3, Vec3};
@@ -82,7 +81,7 @@ pub fn layer(geometry: &Geometry, form: &Form) -> Result<Layer> {
 }
 
 /// What every file of ours says of units, axes and times.
-pub(crate) fn scene_fields(default_prim: &str, fps: f64, up: Up) -> Fields {
+pub(in crate::usd) fn scene_fields(default_prim: &str, fps: f64, up: Up) -> Fields {
     let axis = if up == Up::Y { "Y" } else { "Z" };
     [
         ("defaultPrim", Value::Token(default_prim.to_owned())),
@@ -96,7 +95,7 @@ pub(crate) fn scene_fields(default_prim: &str, fps: f64, up: Up) -> Fields {
 }
 
 /// The attributes that place a prim: its origin, and the turn that lets Y point to Z.
-pub(crate) fn placing(origin: DVec3, up: Up) -> Vec<Attribute> {
+pub(in crate::usd) fn placing(origin: DVec3, up: Up) -> Vec<Attribute> {
     let mut attributes = Vec::new();
     // Operations stand from the outermost to the innermost.
     if up == Up::Z {
@@ -336,7 +335,7 @@ fn bounds(positions: impl Iterator<Item = DVec3>) -> Option<(DVec3, DVec3)> {
     Some(finite.fold((first, first), |(low, high), p| (low.min(p), high.max(p))))
 }
 
-pub(crate) fn constant(name: &str, type_name: &str, value: Value) -> Attribute {
+pub(in crate::usd) fn constant(name: &str, type_name: &str, value: Value) -> Attribute {
     Attribute {
         name: name.to_owned(),
         type_name: type_name.to_owned(),
@@ -345,6 +344,6 @@ pub(crate) fn constant(name: &str, type_name: &str, value: Value) -> Attribute {
     }
 }
 
-pub(crate) fn uniform(name: &str, type_name: &str, value: Value) -> Attribute {
+pub(in crate::usd) fn uniform(name: &str, type_name: &str, value: Value) -> Attribute {
     Attribute { uniform: true, ..constant(name, type_name, value) }
 }

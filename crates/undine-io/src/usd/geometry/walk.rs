@@ -1,0 +1,101 @@
+//! All prims of a scene from the top down, with the spaces that they are in.
+
+use super::super::compose::Composed;
+use super::super::layer::Value;
+use super::super::library::Library;
+use super::super::scene::Scene;
+use super::{join, read, transform};
+use crate::Geometry;
+use crate::error::{IoError, Result};
+use std::path::Path;
+use undine_core::glam::{DMat3, DMat4, DVec3};
+
+/// Prims below prims, deeper than any scene.
+const MOST_DEPTH: usize = 200;
+
+/// Reads the geometry of all prims, or of those at and below one path.
+pub(in crate::usd) fn read_prims(
+    library: &Library,
+    top: Vec<Composed>,
+    scene: &Scene,
+    time: Option<f64>,
+    chosen: Option<&str>,
+    notes: &mut Vec<String>,
+    refused: &dyn Fn(String, String) -> IoError,
+) -> Result<Geometry> {
+    let chosen = chosen.map(|path| path.trim_end_matches('/'));
+    let mut pieces = Vec::new();
+    let mut is_found = chosen.is_none_or(str::is_empty);
+    let space = space_of(scene);
+    let mut left: Vec<(Composed, DMat4)> = top.into_iter().map(|prim| (prim, space)).collect();
+    left.reverse();
+    while let Some((prim, above)) = left.pop() {
+        let lies_on_the_way = chosen.is_none_or(|chosen| is_within(chosen, &prim.path));
+        let is_chosen = chosen.is_none_or(|chosen| is_within(&prim.path, chosen));
+        is_found |= is_chosen;
+        if !prim.is_there() || !(is_chosen || lies_on_the_way) || is_aside(&prim, time) {
+            continue;
+        }
+        let local = transform::local(&prim, time).map_err(|why| refused(prim.path.clone(), why))?;
+        let matrix = if local.resets { space * local.matrix } else { above * local.matrix };
+        match prim.type_name() {
+            kind if is_chosen && read::is_geometry(kind) => {
+                let piece = read::piece(&prim, time, matrix, notes);
+                pieces.push(piece.map_err(|why| refused(prim.path.clone(), why))?);
+            }
+            // What is below it are patterns that it would repeat.
+            "PointInstancer" => {
+                notes.push(format!("{}: an instancer", prim.path));
+                continue;
+            }
+            "Sphere" | "Cube" | "Cylinder" | "Cone" | "Capsule" | "Plane" | "NurbsPatch"
+            | "NurbsCurves" | "HermiteCurves" | "TetMesh" => {
+                notes.push(format!("{}: a {}", prim.path, prim.type_name()));
+            }
+            _ => {}
+        }
+        let mut below = prim.children(library, time)?;
+        below.reverse();
+        check_depth(&prim, scene.file())?;
+        left.extend(below.into_iter().map(|child| (child, matrix)));
+    }
+    if !is_found {
+        let path = chosen.unwrap_or("/").to_owned();
+        return Err(refused(path, "it is not in the scene".to_owned()));
+    }
+    join::join(pieces, notes).map_err(|why| refused("/".to_owned(), why))
+}
+
+/// Refuses scenes that are deeper than any: such as one that refers to itself below itself.
+pub(in crate::usd) fn check_depth(prim: &Composed, file: &Path) -> Result<()> {
+    if prim.path.bytes().filter(|&byte| byte == b'/').count() <= MOST_DEPTH {
+        return Ok(());
+    }
+    Err(IoError::Scene {
+        file: file.to_owned(),
+        prim: prim.path.chars().take(60).collect(),
+        found: format!("prims lie in each other {MOST_DEPTH} times"),
+        wanted: "a scene that does not refer to itself".to_owned(),
+    })
+}
+
+/// Whether a path is another one, or below it.
+fn is_within(path: &str, other: &str) -> bool {
+    path.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Whether a prim is only for those who work on the scene, or stands in for one that is rendered.
+fn is_aside(prim: &Composed, time: Option<f64>) -> bool {
+    let purpose = prim.value("purpose", time);
+    matches!(purpose.as_deref().and_then(Value::text), Some("guide" | "proxy"))
+}
+
+/// Metres with Y up, of the units and the axis of a scene.
+fn space_of(scene: &Scene) -> DMat4 {
+    let turn = match scene.is_z_up() {
+        // Z to Y, and Y to −Z: a quarter about X.
+        true => DMat3::from_cols(DVec3::X, DVec3::NEG_Z, DVec3::Y),
+        false => DMat3::IDENTITY,
+    };
+    DMat4::from_mat3(turn * scene.metres_per_unit())
+}

@@ -1,0 +1,103 @@
+//! A scene as it is read: from a file with all that it refers to, to tables at a time.
+
+use super::compose::Composed;
+use super::geometry::read_prims;
+use super::layer::Value;
+use super::library::{Library, Stack};
+use crate::Geometry;
+use crate::error::{IoError, Result};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// Reads the points, meshes and curves of a scene at a time [time codes]; at the earliest if none is given.
+///
+/// `prim` chooses those below one prim, by its path; else all that would be rendered are joined. Positions are in metres
+/// of the world, with Y up.
+pub fn read(file: &Path, time: Option<f64>, prim: Option<&str>) -> Result<Geometry> {
+    Ok(Scene::open(file)?.read(time, prim)?.0)
+}
+
+/// The times at which anything about the geometry of a scene is said, in order [time codes]; none if nothing moves.
+pub fn time_samples(file: &Path) -> Result<Vec<f64>> {
+    Scene::open(file)?.time_samples()
+}
+
+/// A scene that was opened: its files stay read.
+pub struct Scene {
+    file: PathBuf,
+    library: Library,
+    stack: Rc<Stack>,
+}
+
+impl Scene {
+    /// Opens a `.usda`, `.usdc` or `.usd` file with its sublayers. What it refers to is read when it is asked for.
+    pub fn open(file: &Path) -> Result<Self> {
+        let library = Library::default();
+        let stack = library.stack(file)?;
+        Ok(Self { file: file.to_owned(), library, stack })
+    }
+
+    /// The geometry at a time, as [`read`] says, and in words what was left out.
+    pub fn read(&self, time: Option<f64>, prim: Option<&str>) -> Result<(Geometry, Vec<String>)> {
+        self.library.begin();
+        let top = Composed::top(&self.library, &self.stack, time)?;
+        let refused = |prim: String, found: String| IoError::Scene {
+            file: self.file.clone(),
+            prim,
+            found,
+            wanted: "points, faces and curves that belong together".to_owned(),
+        };
+        let mut notes = Vec::new();
+        let geometry = read_prims(&self.library, top, self, time, prim, &mut notes, &refused)?;
+        let files = self.stack.layers.iter().flat_map(|(source, _)| &source.layer.passed_over);
+        notes.extend(files.cloned());
+        Ok((geometry, notes))
+    }
+
+    /// The times at which anything about its geometry is said, in order [time codes]; none if nothing moves.
+    pub fn time_samples(&self) -> Result<Vec<f64>> {
+        self.library.begin();
+        let mut times = Vec::new();
+        let mut left = Composed::top(&self.library, &self.stack, None)?;
+        while let Some(prim) = left.pop() {
+            prim.times(super::geometry::is_read, &mut times);
+            left.extend(prim.children(&self.library, None)?);
+            super::geometry::check_depth(&prim, &self.file)?;
+        }
+        times.retain(|time| time.is_finite());
+        times.sort_by(f64::total_cmp);
+        times.dedup();
+        Ok(times)
+    }
+
+    /// The first and the last time that it is meant for [time codes], if it says so.
+    pub fn range(&self) -> Option<(f64, f64)> {
+        let number = |name: &str| self.field(name)?.number().filter(|number| number.is_finite());
+        Some((number("startTimeCode")?, number("endTimeCode")?))
+    }
+
+    /// Time codes of a second.
+    pub fn time_codes_per_second(&self) -> f64 {
+        self.stack.root().time_codes_per_second()
+    }
+
+    /// The length of a unit [m]. A scene that says nothing is in centimetres.
+    pub fn metres_per_unit(&self) -> f64 {
+        let said = self.field("metersPerUnit").and_then(Value::number);
+        said.filter(|metres| metres.is_finite() && *metres > 0.0).unwrap_or(0.01)
+    }
+
+    /// Whether Z points up, not Y.
+    pub fn is_z_up(&self) -> bool {
+        self.field("upAxis").and_then(Value::text) == Some("Z")
+    }
+
+    /// The file that it was opened from.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    fn field(&self, name: &str) -> Option<&Value> {
+        self.stack.root().layer.fields.get(name)
+    }
+}
