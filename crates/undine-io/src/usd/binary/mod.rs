@@ -12,8 +12,10 @@
 mod integers;
 mod kind;
 mod lz4;
+mod read;
 mod write;
 
+pub use read::parse;
 pub use write::encode;
 
 /// What a crate begins with.

@@ -107,7 +107,7 @@ impl<'a> Writer<'a> {
 
     /// The offsets of layers whose times are not shifted.
     pub fn unshifted_layers(&mut self, layers: &Value) -> Result<Rep> {
-        let (Value::Array(Array::Asset(layers) | Array::String(layers))) = layers else {
+        let Value::Array(Array::Asset(layers) | Array::String(layers)) = layers else {
             return Err(mismatch(layers, Kind::StringVector, "subLayers"));
         };
         let mut block = (layers.len() as u64).to_le_bytes().to_vec();

@@ -8,6 +8,8 @@ mod sections;
 mod tables;
 mod values;
 
+pub(super) use self::values::DEEPEST_DICTIONARY;
+
 use self::tables::Tables;
 use super::kind::{Kind, Rep};
 use super::{HEADER, spec};
