@@ -100,6 +100,22 @@ pub enum IoError {
         /// What would be right.
         wanted: String,
     },
+    /// Something in a file that cannot become what was asked for.
+    #[error("{what} cannot be read: {found}; {wanted}")]
+    Unreadable {
+        /// What was to be read.
+        what: String,
+        /// What is wrong with it.
+        found: String,
+        /// What would do.
+        wanted: String,
+    },
+    /// In a store.
+    #[error(transparent)]
+    Core(#[from] undine_core::CoreError),
+    /// In a `.vdb` file.
+    #[error(transparent)]
+    Vdb(#[from] undine_vdb::VdbError),
     /// A pattern of files that is none.
     #[error(
         "`{pattern}` is no pattern of files: {fault}; write for example splash.####.ply or splash.$F4.ply"

@@ -8,6 +8,8 @@ mod chains;
 pub mod error;
 pub mod format;
 pub mod glb;
+pub mod metadata;
+pub mod names;
 pub mod obj;
 pub mod pattern;
 pub mod ply;
@@ -20,6 +22,11 @@ pub mod write;
 
 pub use error::{IoError, Place, Result};
 pub use format::Format;
+pub mod vdb;
+
+pub use error::{IoError, Place, Result};
+pub use metadata::FileMetadata;
+pub use names::{Names, UpAxis};
 pub use pattern::Pattern;
 pub use table::{Channels, Curves, Faces, Points, Precision, Values};
 pub use write::{WriteOptions, write};

@@ -11,3 +11,4 @@ mod usd_text;
 mod shapes;
 mod stl;
 mod write;
+mod vdb_volume;

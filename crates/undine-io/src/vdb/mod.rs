@@ -1,0 +1,21 @@
+//! Discrete Volumes and points to and from OpenVDB's grids.
+//!
+//! - [`each_grid`], [`grids`]: the channels of a volume as grids; a chunk of 8³ voxels *is* a leaf's buffer;
+//! - [`Active`]: which voxels of a grid are active;
+//! - [`VolumeSampler`]: any grid at places in the world;
+//! - [`VolumeOptions`]: several levels, staggered velocities, the axis that points up.
+
+mod grid;
+mod inside;
+mod leaves;
+mod sampler;
+mod source;
+mod value;
+
+pub use grid::{
+    ChannelGrid, GridVisitor, Levels, Sampling, Velocity, VolumeGrid, VolumeOptions, each_grid,
+    grids, masks,
+};
+pub use leaves::{Active, Masks, VoxelLeaves};
+pub use sampler::VolumeSampler;
+pub use value::{GridValue, VoxelValue};
