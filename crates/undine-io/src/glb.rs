@@ -1,10 +1,13 @@
 //! glTF 2.0 in one binary file (`.glb`), for the browser and everyone else; written only.
 //!
 //! A mesh is triangles, curves are lines, and points without either are points. Positions are metres, Y up, as glTF has them. The
-//! channel `N` is `NORMAL`, `Cd` is `COLOR_0`, and every other channel of points has an attribute of its own: an underscore and its name
-//! in capitals, `_V`, `_PSCALE`, `_ID`. Attributes may not be whole numbers of 32 bits (specification, §3.7.2.1): those that single
-//! precision holds exactly are written so, others as words of 16 bits, the least significant first. Written with `serde_json` alone: what
-//! `gltf-json` adds is types for a model that is far larger than this.
+//! channel `N` is `NORMAL` and `Cd` is `COLOR_0`. Every other channel of points has attributes of its own, each one number of single
+//! precision: an underscore and its name in capitals, and for vectors the axis, `_PSCALE`, `_VX _VY _VZ`. Vectors are not kept
+//! together because Blender 4.2 opens no file whose attributes have different widths, or only by chance. Attributes may not be whole
+//! numbers of 32 bits (specification, §3.7.2.1): those up to 2²⁴ are exact as they are, and if a channel has greater ones, the bits
+//! from the 24th and from the 48th on follow as `_ID_24` and `_ID_48`.
+//!
+//! Written with `serde_json` alone: what `gltf-json` adds is types for a model that is far larger than this.
 
 use crate::Geometry;
 use crate::error::{IoError, Result};
@@ -15,7 +18,6 @@ use std::io::Write;
 use undine_core::glam::{DVec3, Vec3};
 
 const FLOAT: u32 = 5126;
-const UNSIGNED_SHORT: u32 = 5123;
 const UNSIGNED_INT: u32 = 5125;
 const ARRAY_BUFFER: u32 = 34962;
 const ELEMENT_ARRAY_BUFFER: u32 = 34963;
@@ -128,62 +130,89 @@ impl Content {
                     "every point needs one",
                 ));
             }
-            let (attribute, accessor) = self.attribute(name, values)?;
-            if attributes.insert(attribute.clone(), json!(accessor)).is_some() {
-                let found = format!("another channel is called `{attribute}` in a glTF file");
-                let what = format!("channel `{name}`");
-                return Err(unwritable(&what, found, "give one of them another name"));
+            for (attribute, accessor) in self.channel(name, values)? {
+                if attributes.insert(attribute.clone(), json!(accessor)).is_some() {
+                    let found = format!("another channel is called `{attribute}` in a glTF file");
+                    let what = format!("channel `{name}`");
+                    return Err(unwritable(&what, found, "give one of them another name"));
+                }
             }
         }
         Ok(attributes)
     }
 
-    fn attribute(&mut self, name: &str, values: &Values) -> Result<(String, usize)> {
-        let custom = || {
-            let plain =
-                |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-            format!("_{}", name.chars().map(plain).collect::<String>())
-        };
+    /// The attributes of a channel: name and accessor.
+    fn channel(&mut self, name: &str, values: &Values) -> Result<Vec<(String, usize)>> {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+        let attribute: String = ['_'].into_iter().chain(name.chars().map(plain)).collect();
         if let Some(vectors) = values.vectors() {
             if name == "N"
                 && let Some(normals) = unit_vectors(&vectors)
             {
-                return Ok(("NORMAL".to_owned(), self.vectors(&normals)));
+                return Ok(vec![("NORMAL".to_owned(), self.vectors(&normals))]);
             }
             let vectors: Vec<Vec3> = vectors.iter().map(|vector| vector.as_vec3()).collect();
             refuse_not_finite(name, vectors.iter().position(|vector| !vector.is_finite()))?;
-            let is_colour = name == "Cd"
-                && vectors.iter().all(|c| c.cmpge(Vec3::ZERO).all() && c.cmple(Vec3::ONE).all());
-            let attribute = if is_colour { "COLOR_0".to_owned() } else { custom() };
-            return Ok((attribute, self.vectors(&vectors)));
+            let is_colour = |c: &Vec3| c.cmpge(Vec3::ZERO).all() && c.cmple(Vec3::ONE).all();
+            if name == "Cd" && vectors.iter().all(is_colour) {
+                return Ok(vec![("COLOR_0".to_owned(), self.vectors(&vectors))]);
+            }
+            let axis = |(axis, end): (usize, &str)| {
+                (format!("{attribute}{end}"), self.numbers(vectors.iter().map(|v| v[axis])))
+            };
+            return Ok(["X", "Y", "Z"].into_iter().enumerate().map(axis).collect());
         }
-        let single: Vec<f32> =
-            values.numbers().unwrap_or_default().iter().map(|&number| number as f32).collect();
-        refuse_not_finite(name, single.iter().position(|number| !number.is_finite()))?;
-        // Up to 2²⁴ every whole number is one of single precision.
-        let is_exact = |number: &f32| number.abs() <= 16_777_216.0;
-        let accessor = match values {
-            Values::U64(ids) if !single.iter().all(is_exact) => self.words(ids),
-            Values::U32(ids) if !single.iter().all(is_exact) => self.words(ids),
-            Values::I32(numbers) if !single.iter().all(is_exact) => self.words(numbers),
-            _ => self.accessor(bytemuck::cast_slice(&single), single.len(), "SCALAR", FLOAT, None),
-        };
-        Ok((custom(), accessor))
+        Ok(match values {
+            Values::U64(whole) => {
+                self.whole(attribute, whole.iter().map(|&n| (n as i64, (n >> 48) as f32)))
+            }
+            Values::U32(whole) => self.whole(attribute, whole.iter().map(|&n| (n.into(), 0.0))),
+            Values::I32(whole) => self.whole(attribute, whole.iter().map(|&n| (n.into(), 0.0))),
+            _ => {
+                let numbers = values.numbers().unwrap_or_default();
+                let bad = numbers.iter().position(|&number| !(number as f32).is_finite());
+                refuse_not_finite(name, bad)?;
+                vec![(attribute, self.numbers(numbers.iter().map(|&number| number as f32)))]
+            }
+        })
+    }
+
+    /// Whole numbers: as they are, or the bits up to the 24th, to the 48th (of signed ones with their sign), and the rest.
+    fn whole(
+        &mut self,
+        attribute: String,
+        whole: impl Iterator<Item = (i64, f32)> + Clone,
+    ) -> Vec<(String, usize)> {
+        const PART: i64 = 1 << 24;
+        if whole.clone().all(|(n, rest)| (-PART..=PART).contains(&n) && rest == 0.0) {
+            return vec![(attribute, self.numbers(whole.map(|(n, _)| n as f32)))];
+        }
+        let least = self.numbers(whole.clone().map(|(n, _)| n.rem_euclid(PART) as f32));
+        let middle = self.numbers(whole.clone().map(|(n, rest)| match n.div_euclid(PART) {
+            // Of a number of 64 bits, the rest is said apart.
+            part if rest != 0.0 => part.rem_euclid(PART) as f32,
+            part => part as f32,
+        }));
+        let middle_name = format!("{attribute}_24");
+        let mut parts = vec![(attribute.clone(), least), (middle_name, middle)];
+        if whole.clone().any(|(_, rest)| rest != 0.0) {
+            parts.push((format!("{attribute}_48"), self.numbers(whole.map(|(_, rest)| rest))));
+        }
+        parts
+    }
+
+    fn numbers(&mut self, numbers: impl Iterator<Item = f32>) -> usize {
+        let numbers: Vec<f32> = numbers.collect();
+        self.accessor(bytemuck::cast_slice(&numbers), numbers.len(), "SCALAR", FLOAT, ARRAY_BUFFER)
     }
 
     fn vectors(&mut self, vectors: &[Vec3]) -> usize {
-        self.accessor(bytemuck::cast_slice(vectors), vectors.len(), "VEC3", FLOAT, None)
-    }
-
-    /// Whole numbers as words of 16 bits.
-    fn words<T: bytemuck::Pod>(&mut self, numbers: &[T]) -> usize {
-        let kind = if size_of::<T>() == 8 { "VEC4" } else { "VEC2" };
-        self.accessor(bytemuck::cast_slice(numbers), numbers.len(), kind, UNSIGNED_SHORT, None)
+        self.accessor(bytemuck::cast_slice(vectors), vectors.len(), "VEC3", FLOAT, ARRAY_BUFFER)
     }
 
     fn indices(&mut self, indices: &[u32]) -> usize {
         let bytes = bytemuck::cast_slice(indices);
-        self.accessor(bytes, indices.len(), "SCALAR", UNSIGNED_INT, Some(ELEMENT_ARRAY_BUFFER))
+        self.accessor(bytes, indices.len(), "SCALAR", UNSIGNED_INT, ELEMENT_ARRAY_BUFFER)
     }
 
     /// Appends values, whose size is a multiple of four bytes, as glTF wants them to begin at such.
@@ -193,13 +222,13 @@ impl Content {
         count: usize,
         kind: &str,
         component: u32,
-        target: Option<u32>,
+        target: u32,
     ) -> usize {
         self.views.push(json!({
             "buffer": 0,
             "byteOffset": self.bytes.len(),
             "byteLength": bytes.len(),
-            "target": target.unwrap_or(ARRAY_BUFFER),
+            "target": target,
         }));
         self.bytes.extend_from_slice(bytes);
         self.accessors.push(json!({

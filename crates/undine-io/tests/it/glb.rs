@@ -34,6 +34,11 @@ fn accessor<'a>(root: &Value, binary: &'a [u8], index: &Value) -> &'a [u8] {
     &binary[number("byteOffset")..][..number("byteLength")]
 }
 
+fn numbers(root: &Value, binary: &[u8], index: &Value) -> Vec<f32> {
+    let bytes = accessor(root, binary, index);
+    bytes.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect()
+}
+
 #[test]
 fn a_mesh_is_triangles_with_normals_colours_and_attributes() {
     let (root, binary) = taken_apart(&cube());
@@ -42,17 +47,33 @@ fn a_mesh_is_triangles_with_normals_colours_and_attributes() {
     let primitive = &root["meshes"][0]["primitives"][0];
     assert_eq!(primitive["mode"], 4);
     let names: Vec<&String> = primitive["attributes"].as_object().unwrap().keys().collect();
-    assert_eq!(names, ["COLOR_0", "NORMAL", "POSITION", "_ID", "_V"]);
+    assert_eq!(names, ["COLOR_0", "NORMAL", "POSITION", "_ID", "_ID_24", "_VX", "_VY", "_VZ"]);
     let position =
         &root["accessors"][primitive["attributes"]["POSITION"].as_u64().unwrap() as usize];
     assert_eq!(position["min"], json!([-1.0, 0.0, -1.0]));
     assert_eq!(position["max"], json!([1.0, 2.0, 1.0]));
     assert_eq!(accessor(&root, &binary, &primitive["indices"]).len(), 12 * 3 * 4);
-    // Ids beyond single precision are words of 16 bits, none of them lost.
-    let ids = accessor(&root, &binary, &primitive["attributes"]["_ID"]);
-    let ids: Vec<u64> =
-        ids.as_chunks::<8>().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect();
-    assert_eq!(Values::U64(ids), cube().points.channels["id"]);
+    let velocity = numbers(&root, &binary, &primitive["attributes"]["_VY"]);
+    assert_eq!(velocity, [0.0, 0.0, 4.0, 4.0, 0.0, 0.0, 4.0, 4.0]);
+}
+
+#[test]
+fn whole_numbers_lose_no_bit() {
+    let ids = [0, 1 << 24, (1 << 24) + 1, 0x1234_5678_9abc, u64::MAX, u64::MAX - 1];
+    let signed = [0, -1, i32::MIN, i32::MAX, -16_777_217, 16_777_217];
+    let mut geometry = spray(6);
+    geometry.points.channels.insert("id".to_owned(), Values::U64(ids.to_vec()));
+    geometry.points.channels.insert("n".to_owned(), Values::I32(signed.to_vec()));
+    let (root, binary) = taken_apart(&geometry);
+    let attributes = &root["meshes"][0]["primitives"][0]["attributes"];
+    let part = |name: &str| numbers(&root, &binary, &attributes[name]);
+    let [low, middle, high] = ["_ID", "_ID_24", "_ID_48"].map(part);
+    let [least, most] = ["_N", "_N_24"].map(part);
+    for n in 0..6 {
+        let id = low[n] as u64 | (middle[n] as u64) << 24 | (high[n] as u64) << 48;
+        assert_eq!(id, ids[n]);
+        assert_eq!(least[n] as i64 + ((most[n] as i64) << 24), i64::from(signed[n]));
+    }
 }
 
 #[test]
@@ -60,9 +81,7 @@ fn points_are_points_and_curves_are_lines() {
     let (root, binary) = taken_apart(&spray(5));
     let primitive = &root["meshes"][0]["primitives"][0];
     assert!(primitive["mode"] == 0 && primitive.get("indices").is_none());
-    let ids = accessor(&root, &binary, &primitive["attributes"]["_ID"]);
-    let ids: Vec<f32> =
-        ids.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
+    let ids = numbers(&root, &binary, &primitive["attributes"]["_ID"]);
     assert_eq!(ids, [0.0, 1.0, 2.0, 3.0, 4.0]);
 
     let (root, binary) = taken_apart(&curves());
