@@ -17,14 +17,12 @@ pub mod stl;
 pub mod table;
 mod triangles;
 pub mod usd;
+pub mod vdb;
 pub mod whole;
 pub mod write;
 
 pub use error::{IoError, Place, Result};
 pub use format::Format;
-pub mod vdb;
-
-pub use error::{IoError, Place, Result};
 pub use metadata::FileMetadata;
 pub use names::{Names, UpAxis};
 pub use pattern::Pattern;

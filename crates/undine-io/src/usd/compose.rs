@@ -93,8 +93,7 @@ impl Composed {
                     let at = [&opinion.at[..], &[*table.get(name)?]].concat();
                     Some(Opinion { source: Rc::clone(&opinion.source), at, times: opinion.times })
                 };
-                let opinions: Vec<_> =
-                    site.opinions.iter().zip(tables).filter_map(below).collect();
+                let opinions: Vec<_> = site.opinions.iter().zip(tables).filter_map(below).collect();
                 let clips: Vec<_> =
                     site.clips.iter().filter_map(|clips| clips.child(name)).collect();
                 if opinions.is_empty() && clips.is_empty() {
@@ -183,7 +182,9 @@ impl Composed {
         for opinion in self.opinions() {
             for attribute in &opinion.prim().attributes {
                 if is_wanted(&attribute.name) {
-                    into.extend(attribute.samples.iter().map(|(time, _)| opinion.times.outer(*time)));
+                    into.extend(
+                        attribute.samples.iter().map(|(time, _)| opinion.times.outer(*time)),
+                    );
                 }
             }
         }
@@ -226,7 +227,12 @@ fn site(stack: &Rc<Stack>, path: &str, times: Times, depth: usize) -> Site {
 }
 
 /// Adds a site, and behind it those that it refers to.
-fn expand(library: &Library, mut site: Site, time: Option<f64>, into: &mut Vec<Site>) -> Result<()> {
+fn expand(
+    library: &Library,
+    mut site: Site,
+    time: Option<f64>,
+    into: &mut Vec<Site>,
+) -> Result<()> {
     library.count(&site.stack.root().file, site.depth)?;
     for opinion in &site.opinions {
         if let Some(Value::Dictionary(sets)) = opinion.prim().fields.get("clips") {

@@ -10,5 +10,5 @@ mod ply_hostile;
 mod shapes;
 mod stl;
 mod usd_text;
-mod write;
 mod vdb_volume;
+mod write;

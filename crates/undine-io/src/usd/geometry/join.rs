@@ -67,7 +67,8 @@ fn joined(pieces: Vec<(usize, Channels)>, notes: &mut Vec<String>) -> Channels {
         // What has no elements has no say.
         _ => pieces.into_iter().filter(|(count, _)| *count > 0).collect(),
     };
-    let names: BTreeSet<&String> = pieces.iter().flat_map(|(_, channels)| channels.keys()).collect();
+    let names: BTreeSet<&String> =
+        pieces.iter().flat_map(|(_, channels)| channels.keys()).collect();
     let mut whole = Channels::new();
     for name in names {
         let parts: Option<Vec<Values>> = pieces
@@ -92,7 +93,9 @@ fn chained(parts: Vec<Values>) -> Option<Values> {
     if parts.iter().any(|part| std::mem::discriminant(part) != kind) {
         let vectors = parts.iter().map(Values::vectors).collect::<Option<Vec<_>>>();
         if let Some(vectors) = vectors {
-            return Some(Values::DVec3(vectors.iter().flat_map(|part| part.iter().copied()).collect()));
+            return Some(Values::DVec3(
+                vectors.iter().flat_map(|part| part.iter().copied()).collect(),
+            ));
         }
         let ids = parts.iter().map(Values::ids).collect::<Option<Vec<_>>>();
         if let Some(ids) = ids {

@@ -19,10 +19,10 @@ mod transform;
 mod walk;
 mod write;
 
-pub(super) use read::is_read;
+pub(in crate::usd) use read::is_read;
 pub(super) use walk::{check_depth, read_prims};
-pub(super) use write::{constant, placing, scene_fields};
 pub use write::{Form, Up, layer, origin_for};
+pub(super) use write::{constant, placing, scene_fields};
 
 /// A name made of this one that every program takes for an identifier: ASCII letters, digits and `_`.
 ///

@@ -31,10 +31,16 @@ pub(super) fn is_geometry(type_name: &str) -> bool {
 }
 
 /// Whether an attribute has to do with what is read of a prim.
-pub(super) fn is_read(attribute: &str) -> bool {
+pub(in crate::usd) fn is_read(attribute: &str) -> bool {
     let names = [
-        "points", "velocities", "widths", "ids", "normals", "faceVertexCounts",
-        "faceVertexIndices", "curveVertexCounts",
+        "points",
+        "velocities",
+        "widths",
+        "ids",
+        "normals",
+        "faceVertexCounts",
+        "faceVertexIndices",
+        "curveVertexCounts",
     ];
     names.contains(&attribute)
         || attribute.starts_with("primvars:")
@@ -186,7 +192,8 @@ fn channels(
             _ => None,
         };
         let Some(mut values) = values else {
-            notes.push(format!("{}: `{name}` has values that are no numbers or vectors", prim.path));
+            notes
+                .push(format!("{}: `{name}` has values that are no numbers or vectors", prim.path));
             continue;
         };
         if let Some(indices) = prim.value(&format!("{name}:indices"), time) {
@@ -205,7 +212,8 @@ fn channels(
         }
         let Some(seat) = seat(name, said, values.len(), piece) else {
             let word = said.unwrap_or("no");
-            let note = format!("{}: `{name}`, {} values of {word} interpolation", prim.path, values.len());
+            let note =
+                format!("{}: `{name}`, {} values of {word} interpolation", prim.path, values.len());
             notes.push(note);
             continue;
         };
@@ -244,9 +252,9 @@ fn seat(name: &str, said: Option<&str>, count: usize, piece: &Piece) -> Option<S
 
 fn vectors(value: &Value) -> Option<Box<dyn Iterator<Item = DVec3> + '_>> {
     match value {
-        Value::Array(Array::Float(values, 3) | Array::Half(values, 3)) => Some(Box::new(
-            values.chunks_exact(3).map(|v| Vec3::new(v[0], v[1], v[2]).as_dvec3()),
-        )),
+        Value::Array(Array::Float(values, 3) | Array::Half(values, 3)) => {
+            Some(Box::new(values.chunks_exact(3).map(|v| Vec3::new(v[0], v[1], v[2]).as_dvec3())))
+        }
         Value::Array(Array::Double(values, 3)) => {
             Some(Box::new(values.chunks_exact(3).map(|v| DVec3::new(v[0], v[1], v[2]))))
         }
@@ -260,14 +268,15 @@ fn values(array: &Array) -> Option<Values> {
         Array::UChar(values) => Values::U32(values.iter().map(|&value| u32::from(value)).collect()),
         Array::Int(values, 1) => Values::I32(values.clone()),
         Array::UInt(values) => Values::U32(values.clone()),
-        Array::Int64(values) => match values.iter().map(|&value| u64::try_from(value).ok()).collect()
-        {
-            Some(ids) => Values::U64(ids),
-            None => {
-                let short = values.iter().map(|&value| i32::try_from(value).ok());
-                Values::I32(short.collect::<Option<_>>()?)
+        Array::Int64(values) => {
+            match values.iter().map(|&value| u64::try_from(value).ok()).collect() {
+                Some(ids) => Values::U64(ids),
+                None => {
+                    let short = values.iter().map(|&value| i32::try_from(value).ok());
+                    Values::I32(short.collect::<Option<_>>()?)
+                }
             }
-        },
+        }
         Array::UInt64(values) => Values::U64(values.clone()),
         Array::Half(values, 1) | Array::Float(values, 1) => Values::F32(values.clone()),
         Array::Double(values, 1) => Values::F64(values.clone()),
@@ -316,9 +325,9 @@ fn scaled(values: Values, factor: f64) -> Values {
 
 fn placed(values: Values, role: Role, space: &Space) -> Values {
     match values {
-        Values::Vec3(values) if role != Role::None => Values::Vec3(
-            values.iter().map(|v| space.place(role, v.as_dvec3()).as_vec3()).collect(),
-        ),
+        Values::Vec3(values) if role != Role::None => {
+            Values::Vec3(values.iter().map(|v| space.place(role, v.as_dvec3()).as_vec3()).collect())
+        }
         Values::DVec3(values) if role != Role::None => {
             Values::DVec3(values.iter().map(|&v| space.place(role, v)).collect())
         }

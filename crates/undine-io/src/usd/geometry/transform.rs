@@ -68,9 +68,7 @@ fn matrix(
         "translate" => DMat4::from_translation(three()?),
         "translateX" | "translateY" | "translateZ" => DMat4::from_translation(axis() * one()?),
         "scale" => DMat4::from_scale(three()?),
-        "scaleX" | "scaleY" | "scaleZ" => {
-            DMat4::from_scale(DVec3::ONE + axis() * (one()? - 1.0))
-        }
+        "scaleX" | "scaleY" | "scaleZ" => DMat4::from_scale(DVec3::ONE + axis() * (one()? - 1.0)),
         "rotateX" | "rotateY" | "rotateZ" => DMat4::from_axis_angle(axis(), one()?.to_radians()),
         "rotateXYZ" | "rotateXZY" | "rotateYXZ" | "rotateYZX" | "rotateZXY" | "rotateZYX" => {
             let angles = three()?;
