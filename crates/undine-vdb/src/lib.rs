@@ -7,6 +7,7 @@
 //! Versions 222 to 225 are read and 224 is written, as OpenVDB 4 to 12 do.
 
 pub mod codec;
+pub mod compression;
 pub mod error;
 pub mod grid;
 pub mod mask;
@@ -18,12 +19,13 @@ pub mod tree;
 pub mod value;
 pub mod write;
 
+pub use compression::Compression;
 pub use error::{Result, VdbError};
 pub use grid::{Class, Content, Grid};
 pub use mask::LeafMask;
 pub use metadata::{Entry, Metadata};
 pub use points::PointTree;
-pub use read::{Compression, File, GridHead, Warning};
+pub use read::{File, GridHead, Warning};
 pub use transform::Transform;
 pub use tree::{Bounds, FileOrder, LeafSet, Leaves, Level, Tile, Tree, VOXELS};
 pub use value::{Kind, MaskBit, Value};

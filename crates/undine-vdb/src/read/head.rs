@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::codec::Codec;
+use crate::compression::Compression;
 use crate::error::{Result, VdbError};
 use crate::grid::Class;
 use crate::metadata::{Entry, Metadata};
@@ -45,15 +45,6 @@ pub struct GridHead {
     pub bytes: Range<u64>,
     pub(crate) layout: Layout,
     pub(crate) place: Place,
-}
-
-/// How a grid's values are compressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Compression {
-    /// By which codec.
-    pub codec: Codec,
-    /// Whether the values of inactive voxels are left out where they can be told from the background.
-    pub active_mask: bool,
 }
 
 /// How the values of a tree lie in a file.
@@ -180,14 +171,7 @@ pub(crate) fn read_head(cursor: &mut Cursor<'_>, descriptor: &Descriptor) -> Res
         let wanted = "it is a sum of 1 (zip), 2 (active values), 4 (blosc)";
         return Err(cursor.malformed_before(4, found, wanted));
     }
-    let compression = Compression {
-        codec: match flags {
-            4.. => Codec::Blosc,
-            1 | 3 => Codec::Zip,
-            _ => Codec::None,
-        },
-        active_mask: flags & 2 != 0,
-    };
+    let compression = Compression::of_flags(flags);
 
     let mut metadata = read_metadata(cursor)?;
     let name = match metadata.remove("name") {

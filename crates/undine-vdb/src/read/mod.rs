@@ -14,4 +14,4 @@ pub(crate) mod tree;
 pub(crate) mod values;
 
 pub use file::{File, Warning};
-pub use head::{Compression, GridHead};
+pub use head::GridHead;

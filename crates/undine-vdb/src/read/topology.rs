@@ -247,8 +247,8 @@ fn bits(word: u64) -> impl Iterator<Item = usize> {
 mod tests {
     use super::*;
     use crate::codec::Codec;
+    use crate::compression::Compression;
     use crate::error::VdbError;
-    use crate::read::head::Compression;
 
     fn layout() -> Layout {
         let compression = Compression { codec: Codec::None, active_mask: true };

@@ -190,8 +190,8 @@ pub(crate) fn leaf_mask(bytes: &[u8]) -> LeafMask {
 mod tests {
     use super::*;
     use crate::codec::{Codec, Encoder};
+    use crate::compression::Compression;
     use crate::error::VdbError;
-    use crate::read::head::Compression;
     use proptest::prelude::*;
 
     fn layout(codec: Codec, active_mask: bool) -> Layout {

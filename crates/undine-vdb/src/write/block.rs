@@ -5,9 +5,9 @@
 //! and then take nothing or one bit each.
 
 use crate::codec::{Codec, Encoder};
+use crate::compression::Compression;
 use crate::value::Value;
 use crate::write::bytes::put_mask;
-use crate::write::compression::Compression;
 
 /// What the inactive values of a block are.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,12 +1,12 @@
 //! A grid in the form of a file, but for where in the file it is: what one process makes of its leaves, so that pieces of a
 //! grid from several processes can be sent and joined.
 
+use crate::compression::Compression;
 use crate::error::{Result, VdbError};
 use crate::grid::Class;
 use crate::mask::LeafMask;
 use crate::tree::{FileOrder, Level};
 use crate::value::{Kind, MaskBit, Value};
-use crate::write::compression::Compression;
 use crate::write::metadata::RawMetadata;
 use crate::write::topology::Topology;
 

@@ -129,7 +129,9 @@ fn head_bytes(grid: &EncodedGrid) -> Result<Vec<u8>> {
     let mut add = |name: &str, entry: Entry| {
         metadata.insert(name.to_owned(), RawEntry::of(&entry));
     };
-    add("name", Entry::String(head.name.clone()));
+    if !head.name.is_empty() {
+        add("name", Entry::String(head.name.clone()));
+    }
     add("class", Entry::String(head.class.word().to_owned()));
     add("is_saved_as_half_float", Entry::Bool(head.saved_as_half));
     add_statistics(grid, &topology, &mut metadata);

@@ -34,16 +34,16 @@ pub(super) fn encode_leaves<T: Value>(
     let encoded: Vec<(Vec<u8>, Vec<u32>)> = order
         .par_chunks(AT_ONCE)
         .map_init(
-            || (blocks(), Box::new([T::default(); VOXELS])),
-            |(blocks, scratch), chunk| {
-                let mut bytes = Vec::new();
+            || (blocks(), Box::new([T::default(); VOXELS]), Vec::new()),
+            |(blocks, scratch, bytes), chunk| {
+                bytes.clear();
                 let ends = chunk.iter().map(|&(_, leaf)| {
-                    put_leaf(leaves, leaf as usize, blocks, scratch, &mut bytes);
+                    put_leaf(leaves, leaf as usize, blocks, scratch, bytes);
                     bytes.len() as u32
                 });
                 let ends = ends.collect();
-                bytes.shrink_to_fit();
-                (bytes, ends)
+                // A copy of just the right length is cheaper than to grow anew for every chunk.
+                (bytes.clone(), ends)
             },
         )
         .collect();

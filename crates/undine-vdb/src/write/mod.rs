@@ -5,7 +5,6 @@
 
 mod block;
 mod bytes;
-mod compression;
 mod encoded;
 mod file;
 mod leaves;
@@ -15,7 +14,7 @@ mod statistics;
 mod topology;
 mod transform;
 
-pub use compression::Compression;
+pub use crate::compression::Compression;
 pub use encoded::{Buffers, EncodedGrid, EncodedTile, Head, Place};
 pub use file::{write, write_file};
 pub use metadata::{RawEntry, RawMetadata, put_metadata, raw as raw_metadata};

@@ -1,12 +1,12 @@
 //! A piece of a grid as bytes, to be sent from one process to another.
 
+use crate::compression::Compression;
 use crate::error::{Result, VdbError};
 use crate::grid::Class;
 use crate::mask::LeafMask;
 use crate::tree::{FileOrder, Level};
 use crate::value::Kind;
 use crate::write::bytes::{put_coordinate, put_i64, put_mask, put_string, put_u32};
-use crate::write::compression::Compression;
 use crate::write::encoded::{Buffers, EncodedGrid, EncodedTile, Head, Place, value_size};
 use crate::write::is_aligned;
 use crate::write::metadata::{RawEntry, RawMetadata, put_metadata};

@@ -1,4 +1,7 @@
 //! Tests of files as a whole.
 
+mod grids;
+mod write;
+
 #[cfg(any(feature = "peer-openvdb", feature = "peer-python"))]
 mod peer;
