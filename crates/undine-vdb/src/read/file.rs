@@ -1,22 +1,17 @@
 //! A `.vdb` file: opened, it knows the head of every grid; a grid's tree is read when it is asked for.
 
 use std::fmt;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Read, Seek};
 use std::path::Path;
 
 use crate::error::{Result, VdbError};
-use crate::grid::{Content, Grid};
+use crate::grid::Grid;
 use crate::metadata::Metadata;
-use crate::points::{PointTree, read_points, skip_points};
+use crate::read::content::{read_bounds, read_content, skip_content};
 use crate::read::cursor::{Cursor, malformed};
-use crate::read::head::{
-    Descriptor, GridHead, Header, Layout, read_descriptor, read_head, read_header,
-};
-use crate::read::native_half::{NativeHalf, widened};
-use crate::read::topology::{Topology, read_topology};
-use crate::read::tree::{go_to_blocks, read_tree, scan_leaves};
-use crate::tree::{Bounds, Leaves, Tree};
-use crate::value::{Kind, MaskBit, Value};
+use crate::read::head::{Descriptor, GridHead, Header, read_descriptor, read_head, read_header};
+use crate::read::source::Source;
+use crate::tree::Bounds;
 
 /// A file whose grids can be read.
 #[derive(Debug)]
@@ -77,10 +72,9 @@ impl<R: Read + Seek> File<R> {
     ///
     /// # Errors
     /// As [`File::open`].
-    pub fn new(mut reader: R) -> Result<Self> {
-        let length = reader.seek(SeekFrom::End(0))?;
-        let mut source = Source { reader, length, window: vec![], begin: 0 };
-        let header = source.parse(0, length, read_header)?;
+    pub fn new(reader: R) -> Result<Self> {
+        let mut source = Source::new(reader)?;
+        let header = source.parse(0, source.length, read_header)?;
         let mut file = Self { source, header, heads: vec![], warnings: vec![] };
         match file.header.has_offsets {
             true => file.read_heads_by_offset()?,
@@ -173,43 +167,16 @@ impl<R: Read + Seek> File<R> {
         }
         let tree = self.tree_of(index)?;
         let (kind, layout, place) = (tree.kind, tree.layout, tree.place.clone());
-        let bytes = self.source.read(place.tree, place.blocks)?;
-        let cursor = &mut Cursor::new(&bytes, place.tree);
-        let in_file = |error| self.source.in_file(place.blocks, error);
-        fn bounds<T: Value>(cursor: &mut Cursor<'_>, layout: &Layout) -> Result<Option<Bounds>> {
-            Ok(read_topology::<T>(cursor, layout)?.bounds())
-        }
-        match kind {
-            Kind::Float if layout.native_half => bounds::<NativeHalf>(cursor, &layout),
-            Kind::Float => bounds::<f32>(cursor, &layout),
-            Kind::Double => bounds::<f64>(cursor, &layout),
-            Kind::Int32 => bounds::<i32>(cursor, &layout),
-            Kind::Int64 => bounds::<i64>(cursor, &layout),
-            Kind::Bool => bounds::<bool>(cursor, &layout),
-            Kind::Mask => bounds::<MaskBit>(cursor, &layout),
-            Kind::Vec3s => bounds::<[f32; 3]>(cursor, &layout),
-            Kind::Vec3d => bounds::<[f64; 3]>(cursor, &layout),
-            Kind::Vec3i => bounds::<[i32; 3]>(cursor, &layout),
-            Kind::Points => bounds::<u32>(cursor, &layout),
-        }
-        .map_err(in_file)
+        read_bounds(&mut self.source, kind, &layout, &place)
     }
 
     fn read_grid(&mut self, index: usize, within: Option<Bounds>) -> Result<Grid> {
         let head = self.head(index)?.clone();
         let tree = self.tree_of(index)?;
         let (kind, layout, place) = (tree.kind, tree.layout, tree.place.clone());
-        let bytes = self.source.read(place.tree, place.end)?;
-        let tree = TreeBytes {
-            cursor: Cursor::new(&bytes, place.tree),
-            blocks: (place.blocks - place.tree) as usize,
-            layout,
-            within,
-        };
         let mut unread = Vec::new();
-        let content = tree
-            .content(kind, &mut unread)
-            .map_err(|error| self.source.in_file(place.end, error))?;
+        let source = &mut self.source;
+        let content = read_content(source, kind, &layout, &place, within, &mut unread)?;
         for (attribute, error) in unread {
             let (grid, attribute) = (Some(head.name.clone()), Some(attribute));
             // A grid may be read more than once.
@@ -352,146 +319,11 @@ fn read_head_in_sequence(cursor: &mut Cursor<'_>, descriptor: &Descriptor) -> Re
     let mut head = read_head(cursor, descriptor)?;
     head.place.blocks = head.place.tree;
     if descriptor.parent.is_empty() {
-        let layout = &head.layout;
-        head.place.blocks = match head.kind {
-            Kind::Float if layout.native_half => skip_tree::<NativeHalf>(cursor, layout)?,
-            Kind::Float => skip_tree::<f32>(cursor, layout)?,
-            Kind::Double => skip_tree::<f64>(cursor, layout)?,
-            Kind::Int32 => skip_tree::<i32>(cursor, layout)?,
-            Kind::Int64 => skip_tree::<i64>(cursor, layout)?,
-            Kind::Bool => skip_tree::<bool>(cursor, layout)?,
-            Kind::Mask => skip_tree::<MaskBit>(cursor, layout)?,
-            Kind::Vec3s => skip_tree::<[f32; 3]>(cursor, layout)?,
-            Kind::Vec3d => skip_tree::<[f64; 3]>(cursor, layout)?,
-            Kind::Vec3i => skip_tree::<[i32; 3]>(cursor, layout)?,
-            Kind::Points => {
-                let topology = read_topology::<u32>(cursor, layout)?;
-                let blocks = cursor.offset();
-                skip_points(cursor, &topology.masks)?;
-                blocks
-            }
-        };
+        head.place.blocks = skip_content(cursor, head.kind, &head.layout)?;
     }
     head.place.end = cursor.offset();
     head.bytes.end = head.place.end;
     Ok(head)
-}
-
-/// Goes behind a tree, and says where the blocks of its leaves begin.
-fn skip_tree<T: Value>(cursor: &mut Cursor<'_>, layout: &Layout) -> Result<u64> {
-    let topology = read_topology::<T>(cursor, layout)?;
-    let blocks = cursor.offset();
-    scan_leaves(cursor, &topology, layout)?;
-    Ok(blocks)
-}
-
-/// A tree as the file has it.
-struct TreeBytes<'a> {
-    cursor: Cursor<'a>,
-    /// After how many of the cursor's bytes the blocks of the leaves begin.
-    blocks: usize,
-    layout: Layout,
-    within: Option<Bounds>,
-}
-
-impl TreeBytes<'_> {
-    /// Reads the tree of a grid of this kind; attributes of points that cannot be read come to `unread`.
-    fn content(self, kind: Kind, unread: &mut Vec<(String, VdbError)>) -> Result<Content> {
-        Ok(match kind {
-            Kind::Float if self.layout.native_half => Content::Float(widened(self.read()?)),
-            Kind::Float => Content::Float(self.read()?),
-            Kind::Double => Content::Double(self.read()?),
-            Kind::Int32 => Content::Int32(self.read()?),
-            Kind::Int64 => Content::Int64(self.read()?),
-            Kind::Bool => Content::Bool(self.read()?),
-            Kind::Mask => Content::Mask(self.read()?),
-            Kind::Vec3s => Content::Vec3s(self.read()?),
-            Kind::Vec3d => Content::Vec3d(self.read()?),
-            Kind::Vec3i => Content::Vec3i(self.read()?),
-            Kind::Points => Content::Points(self.read_points(unread)?),
-        })
-    }
-
-    fn read<T: Value>(mut self) -> Result<Tree<T>> {
-        read_tree(&mut self.cursor, self.blocks, &self.layout, self.within)
-    }
-
-    fn read_points(mut self, unread: &mut Vec<(String, VdbError)>) -> Result<PointTree> {
-        let topology = read_topology::<u32>(&mut self.cursor, &self.layout)?;
-        go_to_blocks(&mut self.cursor, self.blocks)?;
-        let Topology { background, tiles, origins, masks } = topology;
-        let leaves = Leaves { origins, masks, values: vec![] };
-        let voxels = Tree { background, tiles, leaves };
-        let points = read_points(&mut self.cursor, voxels, unread)?;
-        Ok(match self.within {
-            Some(within) => points.within(within),
-            None => points,
-        })
-    }
-}
-
-/// The bytes of a file.
-#[derive(Debug)]
-struct Source<R> {
-    reader: R,
-    length: u64,
-    /// What was read last for parsing, and where it begins: heads of small grids lie close together.
-    window: Vec<u8>,
-    begin: u64,
-}
-
-impl<R: Read + Seek> Source<R> {
-    /// The bytes of a range that is in the file.
-    fn read(&mut self, begin: u64, end: u64) -> Result<Vec<u8>> {
-        let wanted = end.min(self.length).saturating_sub(begin);
-        self.reader.seek(SeekFrom::Start(begin))?;
-        let mut bytes = Vec::with_capacity(usize::try_from(wanted).unwrap_or(0));
-        let there = self.reader.by_ref().take(wanted).read_to_end(&mut bytes)?;
-        match there as u64 == wanted {
-            true => Ok(bytes),
-            false => Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into()),
-        }
-    }
-
-    /// Parses what begins at an offset and ends before `limit`, but whose length is not known: takes more and more of the
-    /// file until it suffices.
-    fn parse<T>(
-        &mut self,
-        begin: u64,
-        limit: u64,
-        parse: impl Fn(&mut Cursor<'_>) -> Result<T>,
-    ) -> Result<T> {
-        let mut length = 1 << 14;
-        loop {
-            let window_end = self.begin + self.window.len() as u64;
-            let end = window_end.min(limit);
-            if (self.begin..end).contains(&begin) {
-                let bytes =
-                    &self.window[(begin - self.begin) as usize..(end - self.begin) as usize];
-                match parse(&mut Cursor::new(bytes, begin)) {
-                    Err(VdbError::Truncated { .. }) if end < limit => {}
-                    other => return other.map_err(|error| self.in_file(limit, error)),
-                }
-            } else if begin >= limit {
-                let nothing = parse(&mut Cursor::new(&[], begin));
-                return nothing.map_err(|error| self.in_file(limit, error));
-            }
-            self.window = self.read(begin, begin.saturating_add(length))?;
-            self.begin = begin;
-            length *= 8;
-        }
-    }
-
-    /// What to say of bytes that end at `end`: if that is not where the file ends, then it has not been cut short.
-    fn in_file(&self, end: u64, error: VdbError) -> VdbError {
-        match error {
-            VdbError::Truncated { offset, what, wanted } if end < self.length => {
-                let found = format!("{what} of {wanted} bytes begins here");
-                malformed(offset, found, format!("the file gives it the bytes before {end}"))
-            }
-            other => other,
-        }
-    }
 }
 
 /// An error once more.

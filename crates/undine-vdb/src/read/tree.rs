@@ -1,116 +1,182 @@
 //! A whole tree: its topology, and then the values of its leaves, which are decoded in parallel.
 
+use std::io::{Read, Seek};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use crate::error::Result;
+use crate::error::{Result, VdbError};
 use crate::mask::LeafMask;
-use crate::read::cursor::{Cursor, malformed};
-use crate::read::head::Layout;
+use crate::read::cursor::Cursor;
+use crate::read::head::{Layout, Place};
+use crate::read::source::Source;
 use crate::read::topology::{Topology, read_topology};
 use crate::read::values::{Block, Scratch, leaf_mask};
 use crate::tree::{Bounds, Leaves, Tree, VOXELS};
 use crate::value::{Kind, Value};
 
-/// Reads a tree from its topology on, whose leaves' blocks begin after `blocks` of the cursor's bytes: only what meets the
-/// box, if there is one.
-pub(crate) fn read_tree<T: Value>(
-    cursor: &mut Cursor<'_>,
-    blocks: usize,
+/// As much of the leaves' blocks is read at a time [bytes]. The same memory serves again and again: new memory for the
+/// whole of a large grid would cost more than the reading.
+const SEGMENT: u64 = 4 << 20;
+
+/// Reads a tree, or what of it meets a box.
+pub(crate) fn read_tree<T: Value, R: Read + Seek>(
+    source: &mut Source<R>,
     layout: &Layout,
+    place: &Place,
     within: Option<Bounds>,
 ) -> Result<Tree<T>> {
-    let topology = read_topology::<T>(cursor, layout)?;
-    go_to_blocks(cursor, blocks)?;
-    let mut starts = scan_leaves(cursor, &topology, layout)?;
-    let Topology { background, mut tiles, mut origins, mut masks } = topology;
+    let mut topology = topology_of::<T, R>(source, layout, place)?;
+    let background = topology.background;
+    let is_wanted = |origin: [i32; 3], side: i32| {
+        within.is_none_or(|within| {
+            let (min, max) = (within.min, within.max);
+            (0..3).all(|axis| min[axis] <= origin[axis] + (side - 1) && origin[axis] <= max[axis])
+        })
+    };
+    let count = topology.origins.iter().filter(|&&origin| is_wanted(origin, 8)).count();
+    has_room_for_leaves(&topology, place).map_err(|error| source.in_file(place.end, error))?;
+
+    // Memory of zeros costs nothing until it is touched, which the threads do.
+    let mut values = vec![T::default(); count * VOXELS];
+    let mut rest = values.as_chunks_mut::<VOXELS>().0;
+    let (mut bytes, mut begin, mut length) = (Vec::new(), place.blocks, SEGMENT);
+    let mut starts = Vec::new();
+    let mut next = 0;
+    while next < topology.origins.len() {
+        // Read a segment of the blocks after what is left of the last one.
+        let end = begin.saturating_add(length).min(place.end);
+        source.append(begin + bytes.len() as u64, end, &mut bytes)?;
+
+        // Find where the leaves begin that are whole in it.
+        let mut cursor = Cursor::new(&bytes, begin);
+        starts.clear();
+        while let Some(&origin) = topology.origins.get(next) {
+            let start = cursor.clone();
+            match skip_leaf(&mut cursor, origin, &topology.masks[next], background, layout) {
+                Ok(()) => {}
+                Err(VdbError::Truncated { .. }) if end < place.end => {
+                    cursor = start;
+                    break;
+                }
+                Err(error) => return Err(source.in_file(place.end, error)),
+            }
+            if is_wanted(origin, 8) {
+                starts.push(start.position());
+            }
+            next += 1;
+        }
+
+        // Decode those that are wanted.
+        let (out, after) = rest.split_at_mut(starts.len());
+        read_leaves(&cursor, &starts, background, layout, out)?;
+        rest = after;
+        length = if cursor.position() == 0 { 2 * length } else { SEGMENT };
+        begin = cursor.offset();
+        let done = cursor.position();
+        bytes.drain(..done);
+    }
 
     if let Some(within) = within {
-        let meets = |origin: [i32; 3], side: i32| {
-            (0..3).all(|a| within.min[a] <= origin[a] + (side - 1) && origin[a] <= within.max[a])
-        };
-        tiles.retain(|tile| meets(tile.origin, tile.level.side()));
-        let kept: Vec<bool> = origins.iter().map(|&origin| meets(origin, 8)).collect();
-        keep(&mut starts, &kept);
-        keep(&mut origins, &kept);
-        keep(&mut masks, &kept);
+        topology.tiles.retain(|tile| is_wanted(tile.origin, tile.level.side()));
+        let kept: Vec<bool> = topology.origins.iter().map(|&at| is_wanted(at, 8)).collect();
+        keep(&mut topology.origins, &kept);
+        keep(&mut topology.masks, &kept);
+        let leaves = values.as_chunks_mut::<VOXELS>().0.iter_mut();
+        for (leaf, values) in leaves.enumerate() {
+            let mask = &mut topology.masks[leaf];
+            clip(within, topology.origins[leaf], background, mask, values);
+        }
     }
-
-    // Memory of zeros costs nothing until it is touched, which the threads below do.
-    let mut values = vec![T::default(); origins.len() * VOXELS];
-    let first_failed = AtomicUsize::new(usize::MAX);
-    values
-        .as_chunks_mut::<VOXELS>()
-        .0
-        .par_iter_mut()
-        .zip(masks.par_iter_mut())
-        .enumerate()
-        .with_min_len(8)
-        .for_each_init(Scratch::default, |scratch, (leaf, (values, mask))| {
-            let mut cursor = cursor.at(starts[leaf]);
-            match read_leaf(&mut cursor, background, layout, scratch, values) {
-                Ok(()) => {
-                    if let Some(within) = within {
-                        clip(within, origins[leaf], background, mask, values);
-                    }
-                }
-                Err(_) => {
-                    first_failed.fetch_min(leaf, Ordering::Relaxed);
-                }
-            }
-        });
-    // Which thread fails first is chance; the error is that of the first leaf.
-    if let Some(&start) = starts.get(first_failed.into_inner()) {
-        let values = &mut [T::default(); VOXELS];
-        read_leaf(&mut cursor.at(start), background, layout, &mut Scratch::default(), values)?;
-    }
+    let Topology { tiles, origins, masks, .. } = topology;
     Ok(Tree { background, tiles, leaves: Leaves { origins, masks, values } })
 }
 
-/// Goes from the end of a topology to the leaves' blocks, which begin after so many of the cursor's bytes.
-pub(crate) fn go_to_blocks(cursor: &mut Cursor<'_>, blocks: usize) -> Result<()> {
-    if cursor.position() > blocks {
-        let found =
-            format!("a tree's blocks begin here, but its topology ends at {}", cursor.offset());
-        return Err(malformed(cursor.at(blocks).offset(), found, "they come after it"));
+/// Reads the topology of a tree.
+pub(crate) fn topology_of<T: Value, R: Read + Seek>(
+    source: &mut Source<R>,
+    layout: &Layout,
+    place: &Place,
+) -> Result<Topology<T>> {
+    let bytes = source.read(place.tree, place.blocks)?;
+    let topology = read_topology(&mut Cursor::new(&bytes, place.tree), layout);
+    topology.map_err(|error| source.in_file(place.blocks, error))
+}
+
+/// Checks that the leaves' blocks can be in the file at all, before memory is taken for their values.
+fn has_room_for_leaves<T: Value>(topology: &Topology<T>, place: &Place) -> Result<()> {
+    let least = match T::KIND {
+        Kind::Bool => 64 + 12 + 64,
+        Kind::Mask => 64 + 12,
+        _ => 64 + 1,
+    };
+    let wanted = least * topology.origins.len() as u64;
+    match wanted <= place.end - place.blocks {
+        true => Ok(()),
+        false => {
+            let what = format!("the blocks of {} leaves", topology.origins.len());
+            Err(VdbError::Truncated { offset: place.blocks, what, wanted })
+        }
     }
-    *cursor = cursor.at(blocks);
+}
+
+/// Goes behind the block of a leaf.
+pub(crate) fn skip_leaf<T: Value>(
+    cursor: &mut Cursor<'_>,
+    origin: [i32; 3],
+    mask: &LeafMask,
+    background: T,
+    layout: &Layout,
+) -> Result<()> {
+    let again = leaf_mask(cursor.take(64, "the mask of a leaf")?);
+    if again != *mask {
+        let found = format!("the mask of the leaf at {origin:?} is not that of the topology");
+        return Err(cursor.malformed_before(64, found, "the two are the same"));
+    }
+    match T::KIND {
+        Kind::Bool | Kind::Mask => {
+            let there = cursor.coordinate("the place of a leaf")?;
+            if there != origin {
+                let found = format!("the place of a leaf is {there:?}");
+                return Err(cursor.malformed_before(12, found, format!("it is {origin:?}")));
+            }
+            if T::KIND == Kind::Bool {
+                cursor.take(64, "the values of a leaf")?;
+            }
+        }
+        _ => {
+            Block::read(cursor, VOXELS, mask.count() as usize, background, layout)?;
+        }
+    }
     Ok(())
 }
 
-/// Goes over the leaves' blocks, and says after how many of the cursor's bytes each begins.
-pub(crate) fn scan_leaves<T: Value>(
-    cursor: &mut Cursor<'_>,
-    topology: &Topology<T>,
+/// Fills the values of leaves whose blocks begin after so many of the cursor's bytes.
+fn read_leaves<T: Value>(
+    cursor: &Cursor<'_>,
+    starts: &[usize],
+    background: T,
     layout: &Layout,
-) -> Result<Vec<usize>> {
-    let mut starts = Vec::with_capacity(topology.origins.len());
-    for (origin, mask) in topology.origins.iter().zip(&topology.masks) {
-        starts.push(cursor.position());
-        let again = leaf_mask(cursor.take(64, "the mask of a leaf")?);
-        if again != *mask {
-            let found = format!("the mask of the leaf at {origin:?} is not that of the topology");
-            return Err(cursor.malformed_before(64, found, "the two are the same"));
-        }
-        match T::KIND {
-            Kind::Bool | Kind::Mask => {
-                let there = cursor.coordinate("the place of a leaf")?;
-                if there != *origin {
-                    let found = format!("the place of a leaf is {there:?}");
-                    return Err(cursor.malformed_before(12, found, format!("it is {origin:?}")));
-                }
-                if T::KIND == Kind::Bool {
-                    cursor.take(64, "the values of a leaf")?;
-                }
+    out: &mut [[T; VOXELS]],
+) -> Result<()> {
+    let first_failed = AtomicUsize::new(usize::MAX);
+    out.par_iter_mut().zip(starts).enumerate().with_min_len(8).for_each_init(
+        Scratch::default,
+        |scratch, (leaf, (values, &start))| {
+            if read_leaf(&mut cursor.at(start), background, layout, scratch, values).is_err() {
+                first_failed.fetch_min(leaf, Ordering::Relaxed);
             }
-            _ => {
-                let active = mask.count() as usize;
-                Block::read(cursor, VOXELS, active, topology.background, layout)?;
-            }
+        },
+    );
+    // Which thread fails first is chance; the error is that of the first leaf.
+    let leaf = first_failed.into_inner();
+    match starts.get(leaf) {
+        Some(&start) => {
+            let scratch = &mut Scratch::default();
+            read_leaf(&mut cursor.at(start), background, layout, scratch, &mut out[leaf])
         }
+        None => Ok(()),
     }
-    Ok(starts)
 }
 
 /// Fills the values of the leaf whose block begins here.

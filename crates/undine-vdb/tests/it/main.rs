@@ -5,3 +5,6 @@ mod write;
 
 #[cfg(any(feature = "peer-openvdb", feature = "peer-python"))]
 mod peer;
+mod counting;
+mod hostile;
+mod reading;
