@@ -243,7 +243,7 @@ fn gather<T: Element>(values: &[T], order: &[u32], stride: usize) -> Vec<T> {
     if stride == 1 {
         return order.par_iter().with_min_len(SHARE).map(|&point| values[point as usize]).collect();
     }
-    let mut gathered = vec![T::default(); values.len()];
+    let mut gathered = vec![T::default(); order.len() * stride];
     gathered.par_chunks_mut(stride.max(1)).with_min_len(SHARE).zip(order).for_each(
         |(target, &point)| {
             let start = point as usize * stride;
@@ -293,9 +293,9 @@ mod tests {
 
     #[test]
     fn a_column_follows_an_order() {
-        let column = Column::from(vec![1, 2, 3, 4, 5, 6]).gathered(&[2, 0, 1], 2);
-        assert_eq!(column, Column::Int32(vec![5, 6, 1, 2, 3, 4]));
-        let column = Column::from(vec![1.0f32, 2.0]).gathered(&[1, 0], 1);
+        let column = Column::from(vec![1, 2, 3, 4, 5, 6]).gathered(&[2, 0], 2);
+        assert_eq!(column, Column::Int32(vec![5, 6, 1, 2]));
+        let column = Column::from(vec![1.0f32, 2.0, 3.0]).gathered(&[1, 0], 1);
         assert_eq!(column, Column::Float(vec![2.0, 1.0]));
     }
 

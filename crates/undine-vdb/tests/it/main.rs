@@ -8,3 +8,4 @@ mod peer;
 mod counting;
 mod hostile;
 mod reading;
+mod points;
