@@ -23,6 +23,7 @@ text!(
     MaskBit: |value| u8::from(value.0).to_string(),
     i32: |value| value.to_string(),
     i64: |value| value.to_string(),
+    u32: |value| value.to_string(),
     f32: |value| f64::from(*value).text(),
     f64: |value| format!("{:016x}", value.to_bits())
 );
@@ -93,6 +94,7 @@ fn grid(grid: &Grid) -> Vec<String> {
         Content::Vec3s(tree) => of_tree(tree, half),
         Content::Vec3d(tree) => of_tree(tree, half),
         Content::Vec3i(tree) => of_tree(tree, half),
+        Content::Points(points) => of_tree(&points.voxels, half),
     };
     lines.extend([background, transform(&grid.transform), leaves, active]);
     lines.extend(grid.metadata.iter().map(|(name, value)| format!("meta {name} {}", entry(value))));

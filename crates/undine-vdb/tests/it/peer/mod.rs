@@ -6,3 +6,5 @@ mod describe;
 mod gallery;
 #[cfg(feature = "peer-openvdb")]
 mod openvdb;
+#[cfg(feature = "peer-openvdb")]
+mod points;

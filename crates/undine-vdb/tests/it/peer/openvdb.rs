@@ -10,13 +10,14 @@ use undine_vdb::write::{Compression, EncodedGrid, encode_grid, write_file};
 use undine_vdb::{Bounds, Content, File, Grid};
 
 /// Every grid of a file, of which nothing may be wrong.
-fn read(path: &Path) -> Vec<Grid> {
+pub fn read(path: &Path) -> Vec<Grid> {
     let mut file = File::open(path).expect("a .vdb file");
     assert!(file.warnings().is_empty(), "{}", file.warnings()[0]);
     (0..file.grids().len()).map(|index| file.grid(index).expect("a whole grid")).collect()
 }
 
-fn folder() -> TempDir {
+/// A folder that is gone after the test.
+pub fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
@@ -46,7 +47,7 @@ fn what_openvdb_writes_is_read_as_it_reads_it() {
 }
 
 /// Every way to compress.
-const COMPRESSIONS: [Compression; 6] = {
+pub const COMPRESSIONS: [Compression; 6] = {
     const fn by(codec: Codec, active_mask: bool) -> Compression {
         Compression { codec, active_mask }
     }
@@ -61,7 +62,7 @@ const COMPRESSIONS: [Compression; 6] = {
 };
 
 /// Writes grids into a file of this name.
-fn written(folder: &TempDir, name: &str, grids: &[Grid], compression: Compression) -> PathBuf {
+pub fn written(folder: &TempDir, name: &str, grids: &[Grid], compression: Compression) -> PathBuf {
     let path = folder.path().join(name);
     let encode = |grid| encode_grid(grid, compression).expect("a grid that can be written");
     let encoded: Vec<EncodedGrid> = grids.iter().map(encode).collect();
@@ -149,7 +150,7 @@ fn a_box_of_a_grid_is_what_openvdb_has_there() {
 }
 
 /// The file again, as OpenVDB writes it.
-fn rewritten(folder: &TempDir, path: &Path, codec: &str) -> PathBuf {
+pub fn rewritten(folder: &TempDir, path: &Path, codec: &str) -> PathBuf {
     let again = folder.path().join(format!("again-{codec}.vdb"));
     let codec = format!("codec={codec}");
     let [read, write] = ["-read", "-write"].map(AsRef::as_ref);
@@ -168,5 +169,6 @@ fn active_voxels(grid: &Grid) -> u64 {
         Content::Vec3s(tree) => tree.active_voxels(),
         Content::Vec3d(tree) => tree.active_voxels(),
         Content::Vec3i(tree) => tree.active_voxels(),
+        Content::Points(points) => points.voxels.active_voxels(),
     }
 }
