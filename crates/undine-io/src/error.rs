@@ -49,7 +49,7 @@ pub enum IoError {
     },
     /// The name of a file does not end with a format that is known.
     #[error(
-        "{} is of an unknown format; its name should end with .ply, .obj, .stl, .glb, .vdb, .usda or .usdc",
+        "{} is of an unknown format; its name should end with .ply, .obj, .stl, .glb, .vdb, .usda, .usdc or .usd",
         .file.display()
     )]
     UnknownFormat {

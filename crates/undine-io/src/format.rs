@@ -21,12 +21,14 @@ pub enum Format {
     Usda,
     /// Universal Scene Description as binary.
     Usdc,
+    /// Universal Scene Description as either: read as what it is, written as binary.
+    Usd,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 7] =
-        [Self::Ply, Self::Obj, Self::Stl, Self::Glb, Self::Vdb, Self::Usda, Self::Usdc];
+    pub const ALL: [Self; 8] =
+        [Self::Ply, Self::Obj, Self::Stl, Self::Glb, Self::Vdb, Self::Usda, Self::Usdc, Self::Usd];
 
     /// The format that a file's name ends with.
     pub fn of(path: &Path) -> Result<Self> {
@@ -45,6 +47,7 @@ impl Format {
             Self::Vdb => "vdb",
             Self::Usda => "usda",
             Self::Usdc => "usdc",
+            Self::Usd => "usd",
         }
     }
 }
@@ -57,7 +60,7 @@ impl Display for Format {
             Self::Stl => "STL",
             Self::Glb => "glTF",
             Self::Vdb => "OpenVDB",
-            Self::Usda | Self::Usdc => "USD",
+            Self::Usda | Self::Usdc | Self::Usd => "USD",
         })
     }
 }

@@ -48,6 +48,8 @@ pub fn read(path: &Path) -> Result<Geometry> {
         Format::Ply => ply::parse,
         Format::Obj => obj::parse,
         Format::Stl => stl::parse,
+        // A scene is more than the bytes of one file.
+        Format::Usda | Format::Usdc | Format::Usd => return usd::read(path, None, None),
         format => {
             return Err(IoError::NotReadable {
                 file: path.into(),

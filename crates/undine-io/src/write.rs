@@ -3,8 +3,9 @@
 use crate::error::{IoError, Result};
 use crate::format::Format;
 use crate::table::{Faces, Precision};
+use crate::usd::geometry::Form;
 use crate::whole::write_whole;
-use crate::{Geometry, glb, obj, ply, stl};
+use crate::{Geometry, glb, obj, ply, stl, usd};
 use std::io::Write;
 use std::path::Path;
 
@@ -38,10 +39,21 @@ pub fn encode(
         Format::Obj => obj::write(out, geometry, precision),
         Format::Stl => stl::write(out, &geometry.points, faces(geometry)?, as_text),
         Format::Glb => glb::write(out, name, geometry),
-        Format::Vdb | Format::Usda | Format::Usdc => Err(IoError::Unwritable {
+        Format::Usda | Format::Usdc | Format::Usd => {
+            let origin = usd::geometry::origin_for(&geometry.points.positions);
+            let form = Form { name: name.to_owned(), precision, origin, ..Form::default() };
+            let layer = usd::geometry::layer(geometry, &form)?;
+            if format == Format::Usda {
+                out.write_all(usd::text::write(&layer)?.as_bytes())?;
+            } else {
+                out.write_all(&usd::binary::encode(&layer)?)?;
+            }
+            Ok(())
+        }
+        Format::Vdb => Err(IoError::Unwritable {
             what: format!("`{name}`"),
             found: format!("points and meshes are not written as {format} here"),
-            wanted: "use .ply, .obj, .stl or .glb".to_owned(),
+            wanted: "use .ply, .obj, .stl, .glb, .usda or .usdc".to_owned(),
         }),
     }
 }
@@ -54,6 +66,7 @@ pub fn left_out(geometry: &Geometry, format: Format) -> Vec<String> {
         Format::Obj if has_faces => &["N", "Cd"],
         Format::Obj => &["Cd"],
         Format::Stl => &[],
+        Format::Usda | Format::Usdc | Format::Usd => return Vec::new(),
         _ => return of_faces_and_curves(geometry, format),
     };
     let channels = points.channels.keys().filter(|name| !kept.contains(&name.as_str()));

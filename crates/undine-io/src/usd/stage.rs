@@ -66,8 +66,10 @@ pub enum StageKind {
 pub struct VolumeField {
     /// Its name in the file.
     pub name: String,
-    /// Its type there, as scene description calls it: `float`, `vec3f`, …
+    /// Its type, as scene description calls it: `half`, `float`, `float3`, `double`, `int`, `int64`, `bool`, `mask`, …
     pub data_type: String,
+    /// What it is: `levelSet`, `fogVolume`, `staggered` or `unknown`.
+    pub class: String,
     /// Whether it holds vectors of space, such as velocities.
     pub is_vector: bool,
 }
@@ -130,7 +132,7 @@ pub fn layer(stage: &Stage) -> Result<Layer> {
         let frames = frames_of(output)?;
         children.push(match &output.kind {
             StageKind::Clips { prim, manifest } => clips(name, prim, manifest, &frames),
-            StageKind::Volume { fields } => volume(&root, name, fields, &frames),
+            StageKind::Volume { fields } => volume(&root, name, fields, &frames)?,
         });
     }
     let prim = Prim {
@@ -194,7 +196,12 @@ fn clips(name: String, prim: &Prim, manifest: &str, frames: &[(f64, String)]) ->
     Prim { name, fields, ..prim.clone() }
 }
 
-fn volume(root: &str, name: String, fields: &[VolumeField], frames: &[(f64, String)]) -> Prim {
+fn volume(
+    root: &str,
+    name: String,
+    fields: &[VolumeField],
+    frames: &[(f64, String)],
+) -> Result<Prim> {
     let file = Attribute {
         name: "filePath".to_owned(),
         type_name: "asset".to_owned(),
@@ -205,12 +212,20 @@ fn volume(root: &str, name: String, fields: &[VolumeField], frames: &[(f64, Stri
     let mut children = Vec::new();
     for field in fields {
         let child = identifier(&field.name);
+        if children.iter().any(|other: &Prim| other.name == child) {
+            return Err(IoError::Unwritable {
+                what: format!("grid `{}` of volume `{name}`", field.name),
+                found: format!("another one is called `{child}` in the scene"),
+                wanted: "give one of them another name".to_owned(),
+            });
+        }
         let token = |word: &str| Value::Token(word.to_owned());
         let mut attributes = vec![
             file.clone(),
             constant("fieldName", "token", token(&field.name)),
             constant("fieldIndex", "int", Value::Int(0)),
             constant("fieldDataType", "token", token(&field.data_type)),
+            constant("fieldClass", "token", token(&field.class)),
         ];
         if field.is_vector {
             attributes.push(constant("vectorDataRoleHint", "token", token("Vector")));
@@ -226,7 +241,7 @@ fn volume(root: &str, name: String, fields: &[VolumeField], frames: &[(f64, Stri
             ..Prim::default()
         });
     }
-    Prim { name, type_name: "Volume".to_owned(), relationships, children, ..Prim::default() }
+    Ok(Prim { name, type_name: "Volume".to_owned(), relationships, children, ..Prim::default() })
 }
 
 /// A path that is looked for next to the root, and nowhere else.

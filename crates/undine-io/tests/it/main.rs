@@ -9,6 +9,7 @@ mod ply;
 mod ply_hostile;
 mod shapes;
 mod stl;
+mod usd_scene;
 mod usd_text;
 mod vdb_volume;
 mod write;

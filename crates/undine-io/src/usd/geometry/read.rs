@@ -101,7 +101,7 @@ pub(super) fn piece(
 }
 
 fn faces(prim: &Composed, time: Option<f64>, points: usize) -> Result<Elements, String> {
-    let counts = counts(prim, "faceVertexCounts", time)?;
+    let counts = counts_of(prim, "faceVertexCounts", time)?;
     let mut corners = counts_of(prim, "faceVertexIndices", time)?;
     let wanted: u64 = counts.iter().map(|&count| u64::from(count)).sum();
     if wanted != corners.len() as u64 {
@@ -131,7 +131,7 @@ fn curves(
     points: usize,
     notes: &mut Vec<String>,
 ) -> Result<Elements, String> {
-    let counts = counts(prim, "curveVertexCounts", time)?;
+    let counts = counts_of(prim, "curveVertexCounts", time)?;
     let wanted: u64 = counts.iter().map(|&count| u64::from(count)).sum();
     if wanted != points as u64 {
         return Err(format!("its curves have {wanted} points, but there are {points}"));
@@ -142,10 +142,6 @@ fn curves(
     }
     let closed = word("wrap").as_deref() == Some("periodic");
     Ok(Elements::Curves { counts, closed, channels: Channels::new() })
-}
-
-fn counts(prim: &Composed, name: &str, time: Option<f64>) -> Result<Vec<u32>, String> {
-    counts_of(prim, name, time)
 }
 
 /// Whole numbers from 0 on.

@@ -99,9 +99,10 @@ fn cache(folder: &Path, up: Up, origin: DVec3) -> PathBuf {
     let field = |name: &str, data_type: &str, is_vector| VolumeField {
         name: name.into(),
         data_type: data_type.into(),
+        class: "fogVolume".into(),
         is_vector,
     };
-    let fields = vec![field("density", "float", false), field("vel", "vec3f", true)];
+    let fields = vec![field("density", "float", false), field("vel", "float3", true)];
     let mut files = Vec::new();
     for frame in frames {
         let file = format!("smoke.{frame:04}.vdb");
