@@ -102,7 +102,7 @@ impl Clips {
                 return Ok(None);
             };
             let stage = stage.max(from);
-            let found = place(library, source, file, path)?;
+            let found = place(library.clip(&source.resolve(file))?, path);
             let time = mapped(&times, stage);
             Ok(found.map(|place| Instant { place, time, outer: stage }))
         };
@@ -113,7 +113,7 @@ impl Clips {
         };
         let manifest = match text("manifestAssetPath") {
             "" => None,
-            file => place(library, source, file, path)?,
+            file => place(library.source(&source.resolve(file))?, path),
         };
         Ok(Self { manifest, active: at(now, stage)?, next, changes })
     }
@@ -164,10 +164,9 @@ impl Clips {
     }
 }
 
-fn place(library: &Library, source: &Source, file: &str, path: &str) -> Result<Option<Place>> {
-    let source = library.source(&source.resolve(file))?;
-    let at = source.find(path);
-    Ok(at.map(|at| Place { source, at }))
+fn place(source: Rc<Source>, path: &str) -> Option<Place> {
+    let at = source.find(path)?;
+    Some(Place { source, at })
 }
 
 /// The time in the files at a time of the scene: between the knots of `times`, or the same if there are none.

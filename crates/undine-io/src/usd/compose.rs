@@ -51,14 +51,19 @@ pub(super) struct Sampled<'a> {
 }
 
 impl Composed {
-    /// What is above all prims at the top.
-    pub fn top(library: &Library, stack: &Rc<Stack>, time: Option<f64>) -> Result<Vec<Self>> {
+    /// The prims at the top, as far as they are wanted by their paths.
+    pub fn top(
+        library: &Library,
+        stack: &Rc<Stack>,
+        time: Option<f64>,
+        is_wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<Self>> {
         let mut names = BTreeSet::new();
         let mut made = Vec::new();
         for (source, _) in stack.layers.iter().rev() {
             for prim in &source.layer.prims {
-                if names.insert(&prim.name) {
-                    let path = format!("/{}", prim.name);
+                let path = format!("/{}", prim.name);
+                if names.insert(&prim.name) && is_wanted(&path) {
                     let mut sites = Vec::new();
                     expand(library, site(stack, &path, Times::SAME, 0), time, &mut sites)?;
                     made.push(Self { path, sites });
@@ -68,8 +73,13 @@ impl Composed {
         Ok(made)
     }
 
-    /// The prims below this one, those of the weakest opinion first.
-    pub fn children(&self, library: &Library, time: Option<f64>) -> Result<Vec<Self>> {
+    /// The prims below this one, those of the weakest opinion first, as far as they are wanted by their paths.
+    pub fn children(
+        &self,
+        library: &Library,
+        time: Option<f64>,
+        is_wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<Self>> {
         let mut names = BTreeSet::new();
         let mut order = Vec::new();
         for opinion in self.opinions().collect::<Vec<_>>().into_iter().rev() {
@@ -87,6 +97,10 @@ impl Composed {
             .collect();
         let mut children = Vec::with_capacity(order.len());
         for name in order {
+            let path = format!("{}/{name}", self.path);
+            if !is_wanted(&path) {
+                continue;
+            }
             let mut sites = Vec::new();
             for (site, tables) in self.sites.iter().zip(&tables) {
                 let below = |(opinion, table): (&Opinion, &Index<'_>)| {
@@ -103,7 +117,7 @@ impl Composed {
                 let child = Site { stack, times: site.times, depth: site.depth, opinions, clips };
                 expand(library, child, time, &mut sites)?;
             }
-            children.push(Self { path: format!("{}/{name}", self.path), sites });
+            children.push(Self { path, sites });
         }
         Ok(children)
     }

@@ -103,6 +103,9 @@ impl Stack {
 #[derive(Default)]
 pub(super) struct Library {
     sources: RefCell<BTreeMap<PathBuf, Rc<Source>>>,
+    /// Files of single frames, and the reading that asked for each last.
+    clips: RefCell<BTreeMap<PathBuf, (Rc<Source>, u64)>>,
+    reading: Cell<u64>,
     sites: Cell<usize>,
 }
 
@@ -115,6 +118,28 @@ impl Library {
         let source = Rc::new(Source { file: file.to_owned(), layer: load(file)? });
         self.sources.borrow_mut().insert(file.to_owned(), Rc::clone(&source));
         Ok(source)
+    }
+
+    /// The layer of a file that holds a frame. It stays until a reading has no use for it.
+    pub fn clip(&self, file: &Path) -> Result<Rc<Source>> {
+        if let Some((known, reading)) = self.clips.borrow_mut().get_mut(file) {
+            *reading = self.reading.get();
+            return Ok(Rc::clone(known));
+        }
+        let source = Rc::new(Source { file: file.to_owned(), layer: load(file)? });
+        let kept = (Rc::clone(&source), self.reading.get());
+        self.clips.borrow_mut().insert(file.to_owned(), kept);
+        Ok(source)
+    }
+
+    /// What was left out of the files, in words.
+    pub fn passed_over(&self) -> Vec<String> {
+        let sources = self.sources.borrow();
+        let all = sources.values().flat_map(|source| {
+            let file = source.file.display().to_string();
+            source.layer.passed_over.iter().map(move |note| format!("{file}, {note}"))
+        });
+        all.collect()
     }
 
     /// The stack of a file.
@@ -170,9 +195,12 @@ impl Library {
         })
     }
 
-    /// Begins to count again.
+    /// Begins to count again, and forgets the frames that the last reading had no use for.
     pub fn begin(&self) {
         self.sites.set(0);
+        let last = self.reading.get();
+        self.clips.borrow_mut().retain(|_, (_, reading)| *reading == last);
+        self.reading.set(last + 1);
     }
 }
 

@@ -1,11 +1,11 @@
 //! A scene as it is read: from a file with all that it refers to, to tables at a time.
 
 use super::compose::Composed;
-use super::geometry::read_prims;
+use super::geometry::{check_depth, is_read, read_prims};
 use super::layer::Value;
 use super::library::{Library, Stack};
 use crate::Geometry;
-use crate::error::{IoError, Result};
+use crate::error::Result;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ pub fn time_samples(file: &Path) -> Result<Vec<f64>> {
     Scene::open(file)?.time_samples()
 }
 
-/// A scene that was opened: its files stay read.
+/// A scene that was opened: its files stay read, but of those of single frames only the last ones.
 pub struct Scene {
     file: PathBuf,
     library: Library,
@@ -40,17 +40,9 @@ impl Scene {
     /// The geometry at a time, as [`read`] says, and in words what was left out.
     pub fn read(&self, time: Option<f64>, prim: Option<&str>) -> Result<(Geometry, Vec<String>)> {
         self.library.begin();
-        let top = Composed::top(&self.library, &self.stack, time)?;
-        let refused = |prim: String, found: String| IoError::Scene {
-            file: self.file.clone(),
-            prim,
-            found,
-            wanted: "points, faces and curves that belong together".to_owned(),
-        };
         let mut notes = Vec::new();
-        let geometry = read_prims(&self.library, top, self, time, prim, &mut notes, &refused)?;
-        let files = self.stack.layers.iter().flat_map(|(source, _)| &source.layer.passed_over);
-        notes.extend(files.cloned());
+        let geometry = read_prims(&self.library, &self.stack, self, time, prim, &mut notes)?;
+        notes.extend(self.library.passed_over());
         Ok((geometry, notes))
     }
 
@@ -58,11 +50,12 @@ impl Scene {
     pub fn time_samples(&self) -> Result<Vec<f64>> {
         self.library.begin();
         let mut times = Vec::new();
-        let mut left = Composed::top(&self.library, &self.stack, None)?;
+        let all = |_: &str| true;
+        let mut left = Composed::top(&self.library, &self.stack, None, &all)?;
         while let Some(prim) = left.pop() {
-            prim.times(super::geometry::is_read, &mut times);
-            left.extend(prim.children(&self.library, None)?);
-            super::geometry::check_depth(&prim, &self.file)?;
+            check_depth(&prim, &self.file)?;
+            prim.times(is_read, &mut times);
+            left.extend(prim.children(&self.library, None, &all)?);
         }
         times.retain(|time| time.is_finite());
         times.sort_by(f64::total_cmp);

@@ -2,12 +2,13 @@
 
 use super::super::compose::Composed;
 use super::super::layer::Value;
-use super::super::library::Library;
+use super::super::library::{Library, Stack};
 use super::super::scene::Scene;
 use super::{join, read, transform};
 use crate::Geometry;
 use crate::error::{IoError, Result};
 use std::path::Path;
+use std::rc::Rc;
 use undine_core::glam::{DMat3, DMat4, DVec3};
 
 /// Prims below prims, deeper than any scene.
@@ -16,32 +17,38 @@ const MOST_DEPTH: usize = 200;
 /// Reads the geometry of all prims, or of those at and below one path.
 pub(in crate::usd) fn read_prims(
     library: &Library,
-    top: Vec<Composed>,
+    stack: &Rc<Stack>,
     scene: &Scene,
     time: Option<f64>,
     chosen: Option<&str>,
     notes: &mut Vec<String>,
-    refused: &dyn Fn(String, String) -> IoError,
 ) -> Result<Geometry> {
-    let chosen = chosen.map(|path| path.trim_end_matches('/'));
+    let refused = |prim: &str, found: String| IoError::Scene {
+        file: scene.file().to_owned(),
+        prim: prim.to_owned(),
+        found,
+        wanted: "points, faces and curves that belong together".to_owned(),
+    };
+    let chosen = chosen.map_or("", |path| path.trim_end_matches('/'));
+    // What is chosen, and what lies on the way to it.
+    let is_wanted = |path: &str| is_within(path, chosen) || is_within(chosen, path);
     let mut pieces = Vec::new();
-    let mut is_found = chosen.is_none_or(str::is_empty);
+    let mut is_found = chosen.is_empty();
     let space = space_of(scene);
-    let mut left: Vec<(Composed, DMat4)> = top.into_iter().map(|prim| (prim, space)).collect();
-    left.reverse();
+    let top = Composed::top(library, stack, time, &is_wanted)?;
+    let mut left: Vec<_> = top.into_iter().rev().map(|prim| (prim, space)).collect();
     while let Some((prim, above)) = left.pop() {
-        let lies_on_the_way = chosen.is_none_or(|chosen| is_within(chosen, &prim.path));
-        let is_chosen = chosen.is_none_or(|chosen| is_within(&prim.path, chosen));
+        let is_chosen = is_within(&prim.path, chosen);
         is_found |= is_chosen;
-        if !prim.is_there() || !(is_chosen || lies_on_the_way) || is_aside(&prim, time) {
+        if !prim.is_there() || is_aside(&prim, time) {
             continue;
         }
-        let local = transform::local(&prim, time).map_err(|why| refused(prim.path.clone(), why))?;
+        let local = transform::local(&prim, time).map_err(|why| refused(&prim.path, why))?;
         let matrix = if local.resets { space * local.matrix } else { above * local.matrix };
         match prim.type_name() {
             kind if is_chosen && read::is_geometry(kind) => {
                 let piece = read::piece(&prim, time, matrix, notes);
-                pieces.push(piece.map_err(|why| refused(prim.path.clone(), why))?);
+                pieces.push(piece.map_err(|why| refused(&prim.path, why))?);
             }
             // What is below it are patterns that it would repeat.
             "PointInstancer" => {
@@ -54,16 +61,19 @@ pub(in crate::usd) fn read_prims(
             }
             _ => {}
         }
-        let mut below = prim.children(library, time)?;
-        below.reverse();
         check_depth(&prim, scene.file())?;
-        left.extend(below.into_iter().map(|child| (child, matrix)));
+        let below = prim.children(library, time, &is_wanted)?;
+        left.extend(below.into_iter().rev().map(|child| (child, matrix)));
     }
     if !is_found {
-        let path = chosen.unwrap_or("/").to_owned();
-        return Err(refused(path, "it is not in the scene".to_owned()));
+        return Err(IoError::Scene {
+            file: scene.file().to_owned(),
+            prim: chosen.to_owned(),
+            found: "it is not in the scene".to_owned(),
+            wanted: "a path such as /World/Splash".to_owned(),
+        });
     }
-    join::join(pieces, notes).map_err(|why| refused("/".to_owned(), why))
+    join::join(pieces, notes).map_err(|why| refused("/", why))
 }
 
 /// Refuses scenes that are deeper than any: such as one that refers to itself below itself.
