@@ -8,6 +8,7 @@ mod chains;
 pub mod error;
 pub mod format;
 pub mod glb;
+pub mod gather;
 pub mod metadata;
 pub mod names;
 pub mod obj;

@@ -2,6 +2,8 @@
 //!
 //! One table for all formats. A format that forbids a name has its own way to write it (PLY splits `v` into `vx vy vz`).
 
+use crate::table::{Points, Values};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use undine_core::glam::{DQuat, DVec3, Vec3};
 
@@ -130,6 +132,14 @@ fn find<'t>(table: &'t [Known], channel: &str) -> Option<&'t Known> {
     table.iter().find(|known| known.channel == channel)
 }
 
+/// Vectors that stay as they are whichever axis points up.
+const WITHOUT_DIRECTION: &[&str] = &["Cd", "Cs", "uv", "st", "scale"];
+
+/// Whether the vectors of a channel of this name turn with the world: not if they are colours.
+pub fn has_direction(channel: &str) -> bool {
+    !WITHOUT_DIRECTION.contains(&channel)
+}
+
 /// The axis that points up in a file. In a simulation it is y.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum UpAxis {
@@ -184,11 +194,41 @@ impl UpAxis {
         self.from_file(vector.as_dvec3()).as_vec3()
     }
 
+    /// Points of a simulation, as the file has them: positions and every vector with a direction.
+    pub fn points_to_file(self, points: &Points) -> Cow<'_, Points> {
+        match self {
+            Self::Y => Cow::Borrowed(points),
+            Self::Z => Cow::Owned(turned(points.clone(), |vector| self.to_file(vector))),
+        }
+    }
+
+    /// Points of a file, as a simulation has them.
+    pub fn points_from_file(self, points: Points) -> Points {
+        match self {
+            Self::Y => points,
+            Self::Z => turned(points, |vector| self.from_file(vector)),
+        }
+    }
+
     /// An orientation of a simulation, as the file has it.
     pub fn turn_to_file(self, turn: DQuat) -> DQuat {
         let axis = self.to_file(turn.xyz());
         DQuat::from_xyzw(axis.x, axis.y, axis.z, turn.w)
     }
+}
+
+fn turned(mut points: Points, turn: impl Fn(DVec3) -> DVec3) -> Points {
+    points.positions.iter_mut().for_each(|position| *position = turn(*position));
+    for (_, values) in points.channels.iter_mut().filter(|(name, _)| has_direction(name)) {
+        match values {
+            Values::Vec3(values) => {
+                values.iter_mut().for_each(|v| *v = turn(v.as_dvec3()).as_vec3());
+            }
+            Values::DVec3(values) => values.iter_mut().for_each(|v| *v = turn(*v)),
+            _ => {}
+        }
+    }
+    points
 }
 
 #[cfg(test)]

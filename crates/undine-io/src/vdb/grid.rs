@@ -8,6 +8,7 @@ use super::source::{
     Bits, Centred, Chunks, Leaf, Place, Source, Staggered, leaves_of_all_levels, voxel_size,
 };
 use super::value::{GridValue, VoxelValue};
+use super::write::agree;
 use crate::error::{IoError, Result};
 use crate::names::{self, Meaning, Names, UpAxis};
 use undine_core::domain::Topology;
@@ -409,8 +410,11 @@ impl<'a> Maker<'a> {
         let rule = Rule { background, active: self.channel.active, level };
         let per_leaf = 8 / shape.resolution.edge().min(8) as i32;
         let up = self.options.up;
-        let making = Making { grid: &name, source, leaves, per_leaf, rule, up };
-        let (leaves, tiles) = VoxelLeaves::new(&**self.domain.processes(), making)?;
+        let turn = if names::has_direction(self.channel.channel) { up } else { UpAxis::Y };
+        let making = Making { grid: &name, source, leaves, per_leaf, rule, up: turn };
+        // Gaps are made tiles of by the first process alone, which alone can fail.
+        let processes = &**self.domain.processes();
+        let (leaves, tiles) = agree(processes, VoxelLeaves::new(processes, making))?;
         let grid = VolumeGrid {
             name: name.clone(),
             level,
@@ -418,7 +422,7 @@ impl<'a> Maker<'a> {
             transform: transform(self.topology(), shape, level, up),
             saved_as_half: self.options.saved_as_half,
             metadata: self.metadata::<V>(level),
-            background: background.to_file(up),
+            background: background.to_file(turn),
             tiles,
             leaves,
         };
