@@ -7,11 +7,12 @@
 mod chains;
 pub mod error;
 pub mod format;
-pub mod glb;
 pub mod gather;
+pub mod glb;
 pub mod metadata;
 pub mod names;
 pub mod obj;
+pub mod particles;
 pub mod pattern;
 pub mod ply;
 pub mod stl;

@@ -59,29 +59,22 @@ pub(super) struct Rule<'a, V> {
 impl<V: GridValue> Rule<'_, V> {
     /// The active voxels of a leaf. Of a NaN it can never be said that it is too far, or too little: it is active, and seen.
     fn mask(&self, origin: [i32; 3], values: &[V; VOXELS]) -> LeafMask {
-        let of = |is_on: &dyn Fn(V) -> bool| {
-            let mut mask = LeafMask::NONE;
-            for (word, values) in mask.0.iter_mut().zip(values.as_chunks::<64>().0) {
-                let bits = values.iter().enumerate();
-                *word = bits.fold(0, |word, (bit, &value)| word | u64::from(is_on(value)) << bit);
-            }
-            mask
-        };
         match self.active {
             Active::All => LeafMask::ALL,
-            Active::NotBackground => of(&|value| value != self.background),
-            Active::Above(threshold) => of(&|value| !self.is_at_most(value.size(), threshold)),
+            Active::NotBackground => mask_of(values, |value| value != self.background),
+            Active::Above(threshold) => mask_of(values, |value| {
+                let size = value.size();
+                size > threshold || size.is_nan()
+            }),
             Active::Band => {
                 let width = self.background.size();
-                of(&|value| !self.is_at_most(width, value.size().abs()))
+                mask_of(values, |value| {
+                    let size = value.size();
+                    size.abs() < width || size.is_nan()
+                })
             }
             Active::Like(masks) => masks.of(self.level, origin),
         }
-    }
-
-    /// False for a NaN.
-    fn is_at_most(&self, size: f64, most: f64) -> bool {
-        size <= most
     }
 
     /// What an inactive voxel of this value holds in a file.
@@ -92,12 +85,22 @@ impl<V: GridValue> Rule<'_, V> {
         }
     }
 
-    /// The first voxel that is inactive and yet not what inactive ones hold.
+    /// Whether all inactive voxels hold what such hold in a file.
     fn is_clean(&self, mask: &LeafMask, values: &[V; VOXELS]) -> bool {
         (*mask == LeafMask::ALL)
             || (0..VOXELS)
                 .all(|voxel| mask.is_on(voxel) || values[voxel] == self.inactive(values[voxel]))
     }
+}
+
+/// The voxels for whose value `is_on` holds.
+fn mask_of<V: GridValue>(values: &[V; VOXELS], is_on: impl Fn(V) -> bool) -> LeafMask {
+    let mut mask = LeafMask::NONE;
+    for (word, values) in mask.0.iter_mut().zip(values.as_chunks::<64>().0) {
+        let bits = values.iter().enumerate();
+        *word = bits.fold(0, |word, (bit, &value)| word | u64::from(is_on(value)) << bit);
+    }
+    mask
 }
 
 /// The leaves of one level of a channel: their values are the channel's own chunks wherever they can be.

@@ -4,6 +4,7 @@
 //! - [`each_grid`], [`grids`]: the channels of a volume as grids; a chunk of 8³ voxels *is* a leaf's buffer;
 //! - [`Active`]: which voxels of a grid are active;
 //! - [`points_grid`], [`points_of_grid`]: tables of points;
+//! - [`volume_of_grids`]: grids as a volume;
 //! - [`VolumeSampler`]: any grid at places in the world;
 //! - [`VolumeOptions`]: several levels, staggered velocities, the axis that points up.
 
@@ -11,6 +12,7 @@ mod grid;
 mod inside;
 mod leaves;
 mod points;
+mod read;
 mod sampler;
 mod source;
 mod value;
@@ -22,6 +24,7 @@ pub use grid::{
 };
 pub use leaves::{Active, Masks, VoxelLeaves};
 pub use points::{PointOptions, points_grid, points_of_grid};
+pub use read::{ReadOptions, volume_of_grids};
 pub use sampler::VolumeSampler;
 pub use value::{GridValue, VoxelValue};
 pub use write::VdbFile;

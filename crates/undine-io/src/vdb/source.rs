@@ -3,7 +3,7 @@
 use super::value::{GridValue, VoxelValue};
 use crate::error::{IoError, Result};
 use std::collections::{BTreeMap, BTreeSet};
-use undine_core::domain::{BucketKey, NONE, Slot, Topology, VOXELS_PER_BUCKET};
+use undine_core::domain::{BucketKey, Slot, Topology, VOXELS_PER_BUCKET};
 use undine_core::glam::{IVec3, Vec3};
 use undine_core::process::Parcel;
 use undine_core::volume::{
@@ -105,9 +105,8 @@ impl<'a, T: VoxelValue> Chunks<'a, T> {
                 let (bits, edge) = (shape.resolution.bits(), shape.resolution.edge());
                 let first = IVec3::from_array(leaf.origin) >> bits as i32;
                 for cell in 0..VOXELS / shape.resolution.voxels() {
-                    let per_leaf = 3 - bits;
-                    let at = [2 * per_leaf, per_leaf, 0]
-                        .map(|shift| cell >> shift & ((1 << per_leaf) - 1));
+                    let log2 = 3 - bits;
+                    let at = [2 * log2, log2, 0].map(|shift| cell >> shift & ((1 << log2) - 1));
                     let bucket =
                         Bucket::at(self.level, first + IVec3::from_array(at.map(|c| c as i32)));
                     let chunk = self.chunk(bucket).ok_or(bucket.coord.to_array());
@@ -373,10 +372,11 @@ pub(super) fn leaves_of_all_levels(
     for slot in 0..topology.local() as Slot {
         let bucket = topology.bucket(slot);
         let finer = i32::from(bucket.level - finest);
-        let side = 1_i32 << (finer + bits - 3);
+        let side = 1_i64 << (finer + bits - 3);
         let corner = bucket.coord << (finer + bits);
         for n in 0..side.pow(3) {
-            let origin = corner + IVec3::new(n / (side * side), n / side % side, n % side) * 8;
+            let at = [n / (side * side), n / side % side, n % side].map(|c| c as i32);
+            let origin = corner + IVec3::from_array(at) * 8;
             // Where a finer Bucket covers the leaf, its voxels are the better ones.
             let cell = Bucket::at(finest, origin >> bits);
             let covered =
@@ -391,6 +391,5 @@ pub(super) fn leaves_of_all_levels(
             }
         }
     }
-    debug_assert!(leaves.iter().all(|leaf| leaf.place != Place::Sampled(NONE)));
     Ok(leaves)
 }

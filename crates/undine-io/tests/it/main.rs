@@ -1,9 +1,11 @@
 //! The tests of files, as one program.
 
 mod glb;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod obj;
 mod pattern;
-#[cfg(feature = "peer-python")]
+#[cfg(any(feature = "peer-openvdb", feature = "peer-python"))]
 mod peer;
 mod ply;
 mod ply_hostile;
@@ -11,5 +13,6 @@ mod shapes;
 mod stl;
 mod usd_scene;
 mod usd_text;
+mod vdb_file;
 mod vdb_volume;
 mod write;

@@ -1,3 +1,6 @@
 //! What the real programs make of our files.
 
+#[cfg(feature = "peer-openvdb")]
+mod openvdb;
+#[cfg(feature = "peer-python")]
 mod usd;
