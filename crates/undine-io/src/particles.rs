@@ -5,7 +5,6 @@ use crate::table::{Points, Values};
 use std::any::Any;
 use undine_core::channel::ChannelInfo;
 use undine_core::element::ElementType;
-use undine_core::glam::{DVec3, Vec3};
 use undine_core::particles::{Batch, ParticleColumn};
 use undine_core::{Element, ParticleSystem};
 
@@ -73,7 +72,7 @@ pub fn batch_of_points(particles: &ParticleSystem, points: &Points) -> Result<Ba
                 }
             }
             (ElementType::Vec3, _, Some(vectors)) => {
-                batch.set(name, &vectors.iter().map(DVec3::as_vec3).collect::<Vec<Vec3>>())?;
+                batch.set(name, &vectors.iter().map(|v| v.as_vec3()).collect::<Vec<_>>())?;
             }
             (ElementType::DVec3, _, Some(vectors)) => batch.set(name, &vectors)?,
             _ => {}
