@@ -24,12 +24,12 @@ impl PointTree {
     ) -> Result<Self> {
         attributes.iter().try_for_each(|attribute| attribute.check(positions.len()))?;
         let to_voxels = ToVoxels::new(transform)?;
-        let roots = distinct_roots(positions, &to_voxels)?;
-        let sorted = sorted_keys(positions, &to_voxels, &roots);
-        let leaves = leaves_of(&sorted, &roots);
+        let leaf_keys = leaf_keys(positions, &to_voxels)?;
+        let keys = sorted_keys(positions, &to_voxels, &leaf_keys);
+        let leaves = leaves_of(&keys, &leaf_keys);
 
-        let order: Vec<u32> = sorted.par_iter().map(|key| key.point).collect();
-        drop(sorted);
+        let order: Vec<u32> = keys.par_iter().map(|key| *key as u32).collect();
+        drop(keys);
         let local = |&point: &u32| to_voxels.split(positions[point as usize]).1;
         let local: Vec<[f32; 3]> = order.par_iter().with_min_len(SHARE).map(local).collect();
         let position = Attribute::new(POSITION, local).stored(Stored::Whole);
@@ -89,17 +89,30 @@ impl ToVoxels {
 /// The greatest number below ½.
 const BELOW_HALF: f32 = 0.5f32.next_down();
 
-/// A point with its place in the order of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-struct Key {
-    /// Rank of the root's entry, slot in the upper node (15 bits), slot in the lower node (12 bits), voxel (9 bits).
-    place: u64,
-    /// Which point it is.
-    point: u32,
+/// A leaf in the order of a file: the root's entry (3 × 20 bits, counted from the least), slots of the upper (15 bits) and of the
+/// lower node (12 bits).
+type LeafKey = u128;
+
+fn leaf_key(at: [i32; 3]) -> LeafKey {
+    let FileOrder { root, upper, lower } = FileOrder::of(at);
+    let [x, y, z] = root.map(|c| ((c >> 12) + (1 << 19)) as u128);
+    x << 67 | y << 47 | z << 27 | u128::from(upper) << 12 | u128::from(lower)
 }
 
-/// The least corners of the root's entries that hold points, in order.
-fn distinct_roots(positions: &[[f64; 3]], to_voxels: &ToVoxels) -> Result<Vec<[i32; 3]>> {
+/// The least corner of a leaf.
+fn origin(key: LeafKey) -> [i32; 3] {
+    let bits = |shift: u32, count: u32| (key >> shift) as i32 & ((1 << count) - 1);
+    let root = [67, 47, 27].map(|shift| (bits(shift, 20) - (1 << 19)) << 12);
+    let upper = [22, 17, 12].map(|shift| bits(shift, 5) << 7);
+    let lower = [8, 4, 0].map(|shift| bits(shift, 4) << 3);
+    [0, 1, 2].map(|c| root[c] + upper[c] + lower[c])
+}
+
+/// How many leaves can be told apart beside a point and a voxel in 64 bits; their voxels alone would take 16 GiB.
+const MOST_LEAVES: usize = 1 << 23;
+
+/// The leaves that hold points, in order.
+fn leaf_keys(positions: &[[f64; 3]], to_voxels: &ToVoxels) -> Result<Vec<LeafKey>> {
     let wrong =
         |found: String, wanted: &str| Err(VdbError::Points { found, wanted: wanted.to_string() });
     if positions.len() > u32::MAX as usize {
@@ -107,44 +120,57 @@ fn distinct_roots(positions: &[[f64; 3]], to_voxels: &ToVoxels) -> Result<Vec<[i
         return wrong(found, "a grid of points has at most 4294967295");
     }
     // A tree reaches as far as its corners are 32-bit integers.
-    let is_outside = |position: &[f64; 3]| {
-        !to_voxels.place(*position).iter().all(|c| c.abs() < f64::from(i32::MAX) - 4096.0)
+    let is_inside = |position: &[f64; 3]| {
+        to_voxels.place(*position).iter().all(|c| c.abs() < f64::from(i32::MAX) - 4096.0)
     };
-    if let Some(outside) = positions.par_iter().position_first(is_outside) {
+    let keys_of = |positions: &[[f64; 3]]| {
+        let mut keys = Vec::new();
+        for position in positions {
+            if !is_inside(position) {
+                return None;
+            }
+            let key = leaf_key(to_voxels.split(*position).0);
+            // Neighbours in the row are mostly neighbours in space.
+            if keys.last() != Some(&key) {
+                keys.push(key);
+            }
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        Some(keys)
+    };
+    let keys: Option<Vec<Vec<LeafKey>>> = positions.par_chunks(SHARE).map(keys_of).collect();
+    let Some(keys) = keys else {
+        let outside = positions.iter().position(|position| !is_inside(position)).unwrap_or(0);
         let found = format!("point {outside} at {:?} m", positions[outside]);
         return wrong(found, "places must be finite and within 2³¹ voxels of the origin");
-    }
-    let roots_of = |positions: &[[f64; 3]]| {
-        let root = |position: &[f64; 3]| to_voxels.split(*position).0.map(|c| c & !4095);
-        let mut roots: Vec<[i32; 3]> = positions.iter().map(root).collect();
-        // Neighbours in the row are mostly neighbours in space.
-        roots.dedup();
-        roots.sort_unstable();
-        roots.dedup();
-        roots
     };
-    let mut roots: Vec<[i32; 3]> =
-        positions.par_chunks(SHARE).map(roots_of).collect::<Vec<_>>().concat();
-    roots.par_sort_unstable();
-    roots.dedup();
-    if roots.len() >= 1 << 28 {
-        let found = format!("points in {} cubes of 4096³ voxels", roots.len());
+    let mut keys = keys.concat();
+    keys.par_sort_unstable();
+    keys.dedup();
+    if keys.len() > MOST_LEAVES {
+        let found = format!("points in {} cubes of 8³ voxels", keys.len());
         return wrong(found, "such scattered points need larger voxels");
     }
-    Ok(roots)
+    Ok(keys)
 }
 
-/// The points in the order of a file.
-fn sorted_keys(positions: &[[f64; 3]], to_voxels: &ToVoxels, roots: &[[i32; 3]]) -> Vec<Key> {
-    let key = |(point, position): (usize, &[f64; 3])| {
-        let (at, _) = to_voxels.split(*position);
-        let FileOrder { root, upper, lower } = FileOrder::of(at);
-        let rank = if roots.len() == 1 { 0 } else { roots.partition_point(|other| *other < root) };
-        let leaf = (rank as u64) << 27 | u64::from(upper) << 12 | u64::from(lower);
-        Key { place: leaf << 9 | voxel(at) as u64, point: point as u32 }
-    };
-    let mut keys: Vec<Key> =
-        positions.par_iter().enumerate().with_min_len(SHARE).map(key).collect();
+/// The points in the order of a file, each as one number: which leaf (23 bits), which voxel of it (9 bits), which point (32).
+fn sorted_keys(positions: &[[f64; 3]], to_voxels: &ToVoxels, leaves: &[LeafKey]) -> Vec<u64> {
+    let mut keys = vec![0; positions.len()];
+    keys.par_chunks_mut(SHARE).zip(positions.par_chunks(SHARE)).enumerate().for_each(
+        |(share, (keys, positions))| {
+            let mut leaf = 0;
+            for ((key, position), point) in keys.iter_mut().zip(positions).zip(share * SHARE..) {
+                let (at, _) = to_voxels.split(*position);
+                let wanted = leaf_key(at);
+                if leaves[leaf] != wanted {
+                    leaf = leaves.partition_point(|other| *other < wanted);
+                }
+                *key = (leaf as u64) << 41 | (voxel(at) as u64) << 32 | point as u64;
+            }
+        },
+    );
     // Points that were written before come in order again.
     if !keys.par_windows(2).all(|two| two[0] <= two[1]) {
         keys.par_sort_unstable();
@@ -153,20 +179,15 @@ fn sorted_keys(positions: &[[f64; 3]], to_voxels: &ToVoxels, roots: &[[i32; 3]])
 }
 
 /// The leaves of points in the order of a file.
-fn leaves_of(keys: &[Key], roots: &[[i32; 3]]) -> Leaves<u32> {
-    let leaf = |at: usize| keys[at].place >> 9;
-    let mut starts: Vec<usize> = (0..keys.len())
+fn leaves_of(keys: &[u64], leaf_keys: &[LeafKey]) -> Leaves<u32> {
+    let starts: Vec<usize> = (0..=leaf_keys.len())
         .into_par_iter()
-        .with_min_len(SHARE)
-        .filter(|&at| at == 0 || leaf(at) != leaf(at - 1))
+        .map(|leaf| keys.partition_point(|key| key >> 41 < leaf as u64))
         .collect();
-    let count = starts.len();
-    starts.push(keys.len());
-
     let mut leaves = Leaves {
-        origins: starts[..count].iter().map(|&start| origin(leaf(start), roots)).collect(),
-        masks: vec![LeafMask::NONE; count],
-        values: vec![0; count * VOXELS],
+        origins: leaf_keys.iter().map(|&key| origin(key)).collect(),
+        masks: vec![LeafMask::NONE; leaf_keys.len()],
+        values: vec![0; leaf_keys.len() * VOXELS],
     };
     leaves
         .values
@@ -175,7 +196,7 @@ fn leaves_of(keys: &[Key], roots: &[[i32; 3]]) -> Leaves<u32> {
         .zip(starts.par_windows(2))
         .for_each(|((ends, mask), range)| {
             for key in &keys[range[0]..range[1]] {
-                ends[key.place as usize % VOXELS] += 1;
+                ends[(key >> 32) as usize % VOXELS] += 1;
             }
             *mask = LeafMask::of(|voxel| ends[voxel] > 0);
             let mut end = 0;
@@ -185,15 +206,6 @@ fn leaves_of(keys: &[Key], roots: &[[i32; 3]]) -> Leaves<u32> {
             }
         });
     leaves
-}
-
-/// The least corner of a leaf, from its key without the voxel.
-fn origin(leaf: u64, roots: &[[i32; 3]]) -> [i32; 3] {
-    let root = roots[(leaf >> 27) as usize];
-    let slot = |shift: u32| (leaf >> shift) as i32;
-    let upper = [slot(22) & 31, slot(17) & 31, slot(12) & 31];
-    let lower = [slot(8) & 15, slot(4) & 15, slot(0) & 15];
-    [0, 1, 2].map(|c| root[c] + (upper[c] << 7) + (lower[c] << 3))
 }
 
 /// The side of voxels [m] of which those with points hold [`POINTS_A_VOXEL`] each, or nearly, for points that have no grid.
