@@ -1,7 +1,7 @@
 //! Layers of files, each read once, and the stacks of them that sublayers make.
 
 use super::layer::{Array, Layer, Prim, Value};
-use super::text;
+use super::{binary, text};
 use crate::error::{IoError, Result};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -233,6 +233,9 @@ pub fn parse(bytes: &[u8], file: &Path) -> Result<Layer> {
             found: "it is a package (.usdz)".to_owned(),
             wanted: "unpack it, and name the layer in it".to_owned(),
         });
+    }
+    if bytes.starts_with(b"PXR-USDC") {
+        return binary::parse(bytes, file);
     }
     text::parse(bytes, file)
 }

@@ -1,13 +1,17 @@
 //! Stages in Pixar's USD and in Blender.
 
 use serde_json::{Value as Json, json};
+use std::fs;
 use std::path::{Path, PathBuf};
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::mesh::{Polygons, Strands};
 use undine_io::usd::geometry::{self, Form, Up};
+use undine_io::usd::layer::{Fields, Layer, Value};
 use undine_io::usd::stage::{self, Stage, StageOutput, VolumeField};
-use undine_io::usd::text;
+use undine_io::usd::{Scene, binary, text};
 use undine_io::{Channels, Curves, Faces, Geometry, Points, Values};
+use undine_vdb::write::{Compression, encode_grid, write_file};
+use undine_vdb::{Class, Content, Grid, LeafMask, Metadata, Transform, Tree, VOXELS};
 
 fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peer").join(name)
@@ -70,30 +74,38 @@ fn hair(frame: usize) -> Geometry {
     }
 }
 
-/// Puts a cache of three outputs into a folder. Frame 3 is missing.
-fn cache(folder: &Path, up: Up, origin: DVec3) -> PathBuf {
-    let frames = [1, 2, 4];
+/// The frames of the caches here. Frame 3 is missing.
+const FRAMES: [usize; 3] = [1, 2, 4];
+
+/// Puts a cache of three outputs of points and meshes, and a volume, into a folder.
+fn cache(folder: &Path, up: Up, origin: DVec3, ending: &str) -> PathBuf {
+    let save = |layer: &Layer, file: &str| {
+        let bytes = match file.ends_with(".usdc") {
+            true => binary::encode(layer).unwrap(),
+            false => text::write(layer).unwrap().into_bytes(),
+        };
+        fs::write(folder.join(file), bytes).unwrap();
+    };
     let mut outputs = Vec::new();
     for (name, made) in
         [("droplets", droplets as fn(usize) -> Geometry), ("surface", surface), ("fine hair", hair)]
     {
         let mut files = Vec::new();
         let mut first = None;
-        for frame in frames {
+        for frame in FRAMES {
             let time = Some(frame as f64);
             let form = Form { name: name.into(), time, origin, ..Form::default() };
             let mut geometry = made(frame);
             geometry.points.positions.iter_mut().for_each(|position| *position += origin);
             let layer = geometry::layer(&geometry, &form).unwrap();
-            let file = format!("{name}.{frame:04}.usda");
-            std::fs::write(folder.join(&file), text::write(&layer).unwrap()).unwrap();
+            let file = format!("{name}.{frame:04}.{ending}");
+            save(&layer, &file);
             files.push((frame as f64, file));
             first.get_or_insert(layer);
         }
         let manifest = format!("{name}.manifest.usda");
         let output = StageOutput::of_clips(name, &first.unwrap(), &manifest, files).unwrap();
-        let declared = stage::manifest(&output).unwrap();
-        std::fs::write(folder.join(manifest), text::write(&declared).unwrap()).unwrap();
+        save(&stage::manifest(&output).unwrap(), &manifest);
         outputs.push(output);
     }
     let field = |name: &str, data_type: &str, is_vector| VolumeField {
@@ -103,13 +115,12 @@ fn cache(folder: &Path, up: Up, origin: DVec3) -> PathBuf {
         is_vector,
     };
     let fields = vec![field("density", "float", false), field("vel", "float3", true)];
-    let mut files = Vec::new();
-    for frame in frames {
+    let files = FRAMES.map(|frame| {
         let file = format!("smoke.{frame:04}.vdb");
-        std::fs::write(folder.join(&file), b"").unwrap();
-        files.push((frame as f64, file));
-    }
-    outputs.push(StageOutput::of_volume("smoke", fields, files));
+        smoke(&folder.join(&file), frame);
+        (frame as f64, file)
+    });
+    outputs.push(StageOutput::of_volume("smoke", fields, files.into()));
     let stage = Stage {
         name: "splash".into(),
         fps: 25.0,
@@ -117,27 +128,227 @@ fn cache(folder: &Path, up: Up, origin: DVec3) -> PathBuf {
         last: 4.0,
         up,
         outputs,
-        data: Default::default(),
+        data: Fields::from([("creator".to_owned(), Value::String("a test".into()))]),
     };
-    let root = folder.join("splash.usda");
-    std::fs::write(&root, text::write(&stage::layer(&stage).unwrap()).unwrap()).unwrap();
-    root
+    save(&stage::layer(&stage).unwrap(), "splash.usda");
+    folder.join("splash.usda")
+}
+
+/// A volume of one leaf, which lies higher with every frame.
+fn smoke(file: &Path, frame: usize) {
+    fn grid<T: undine_vdb::Value>(
+        name: &str,
+        frame: usize,
+        zero: T,
+        value: T,
+        content: fn(Tree<T>) -> Content,
+    ) -> Grid {
+        let mut tree = Tree::new(zero);
+        tree.leaves.push([0, 8 * frame as i32, 0], LeafMask::ALL, &[value; VOXELS]);
+        Grid {
+            name: name.into(),
+            class: Class::FogVolume,
+            transform: Transform::uniform(0.5, [0.0; 3]),
+            saved_as_half: false,
+            metadata: Metadata::new(),
+            content: content(tree),
+        }
+    }
+    let density = grid("density", frame, 0.0_f32, 1.0, Content::Float);
+    let velocity = grid("vel", frame, [0.0_f32; 3], [1.0, 2.0, 3.0], Content::Vec3s);
+    let encoded = [density, velocity].map(|grid| encode_grid(&grid, Compression::default()).unwrap());
+    write_file(file, &Metadata::new(), &encoded, false).unwrap();
+}
+
+/// The values of an attribute at all times asked for.
+fn values<'a>(told: &'a Json, prim: &str, attribute: &str, kind: &str) -> &'a Json {
+    let found = &told["prims"][prim]["attributes"][attribute];
+    assert_eq!(found["type"], kind, "{prim}.{attribute}");
+    &found["values"]
 }
 
 #[test]
 fn usd_opens_a_cache_without_a_word_and_finds_every_value() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = cache(folder.path(), Up::Y, DVec3::ZERO);
-    let told = ask("usd_dump.py", &root, &["1", "2", "3", "4"]);
-    println!("{}", serde_json::to_string_pretty(&told).unwrap());
-    assert_eq!(told["complaints"], "");
-    assert_eq!(told["faults"], json!([]));
+    for (ending, up, origin) in
+        [("usda", Up::Y, DVec3::ZERO), ("usdc", Up::Z, DVec3::new(64.0, 0.0, -1e6))]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let root = cache(folder.path(), up, origin, ending);
+        let told = ask("usd_dump.py", &root, &["1", "2", "4"]);
+        assert_eq!((&told["complaints"], &told["faults"]), (&json!(""), &json!([])));
+        assert_eq!(told["default"], "/splash");
+        assert_eq!(told["up"], if up == Up::Y { "Y" } else { "Z" });
+        assert_eq!((&told["metres"], &told["fps"]), (&json!(1.0), &json!(25.0)));
+        assert_eq!(told["range"], json!([1.0, 4.0]));
+
+        let drops = |attribute, kind| values(&told, "/splash/droplets", attribute, kind);
+        let mesh = |attribute, kind| values(&told, "/splash/surface", attribute, kind);
+        for (n, frame) in FRAMES.into_iter().enumerate() {
+            let all = 0..count_at(frame);
+            let points: Vec<_> = all.clone().map(|n| place(frame, n).to_array()).collect();
+            assert_eq!(drops("points", "point3f[]")[n], json!(points));
+            let v: Vec<_> = all.clone().map(|n| [n as f64, 0.0, 2.0]).collect();
+            assert_eq!(drops("velocities", "vector3f[]")[n], json!(v));
+            let widths: Vec<_> = all.clone().map(|n| 1.0 + 2.0 * n as f64).collect();
+            assert_eq!(drops("widths", "float[]")[n], json!(widths));
+            let ids: Vec<_> = all.clone().map(|n| 100 + n).collect();
+            assert_eq!(drops("ids", "int64[]")[n], json!(ids));
+            assert_eq!(drops("primvars:id", "int[]")[n], json!(ids));
+            let ages: Vec<_> = all.map(|n| 0.25 * n as f64).collect();
+            assert_eq!(drops("primvars:age", "float[]")[n], json!(ages));
+            assert_eq!(drops("primvars:my_colour_", "float3[]")[n][0], json!([1.0, 0.0, 0.0]));
+
+            assert_eq!(mesh("faceVertexCounts", "int[]")[n], json!(vec![3; frame]));
+            let corners: Vec<_> = (0..frame).flat_map(|n| [n, n + 1, n + 2]).collect();
+            assert_eq!(mesh("faceVertexIndices", "int[]")[n], json!(corners));
+            assert_eq!(mesh("normals", "normal3f[]")[n][0], json!([0.0, 0.0, 1.0]));
+            assert_eq!(mesh("subdivisionScheme", "token")[n], "none");
+            assert_eq!(mesh("primvars:kind", "int[]")[n], json!((0..frame).collect::<Vec<_>>()));
+            let high = [(1 + frame) as f64, frame as f64, -0.5];
+            assert_eq!(mesh("extent", "float3[]")[n][1], json!(high));
+
+            let smoke = values(&told, "/splash/smoke/density", "filePath", "asset");
+            let file = json!({"path": format!("./smoke.{frame:04}.vdb"), "found": true});
+            assert_eq!(smoke[n], file);
+            // Where the prim stands, with rows for columns: the origin, with Y turned to Z if that is up.
+            let [x, y, z] = origin.to_array();
+            let wanted = if up == Up::Y { [x, y, z, 1.0] } else { [x, -z, y, 1.0] };
+            let world = &told["prims"]["/splash/droplets"]["world"][n][3];
+            let found: Vec<f64> = serde_json::from_value(world.clone()).unwrap();
+            assert!(found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-9), "{found:?}");
+        }
+        let prims = &told["prims"];
+        let interpolation = |prim: &str, name: &str| {
+            prims[prim]["attributes"][name]["interpolation"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(interpolation("/splash/droplets", "primvars:id"), "vertex");
+        assert_eq!(interpolation("/splash/surface", "primvars:kind"), "uniform");
+        assert_eq!(interpolation("/splash/fine_hair", "primvars:strand"), "uniform");
+        assert_eq!(interpolation("/splash/fine_hair", "widths"), "vertex");
+        assert_eq!(prims["/splash/fine_hair"]["type"], "BasisCurves");
+        assert_eq!(prims["/splash/droplets"]["attributes"]["points"]["times"], json!([1.0, 2.0, 4.0]));
+        let curves = values(&told, "/splash/fine_hair", "curveVertexCounts", "int[]");
+        assert_eq!(curves[0], json!([2, 3]));
+        assert_eq!(values(&told, "/splash/fine_hair", "type", "token")[0], "linear");
+        let targets = &prims["/splash/smoke"]["targets"];
+        assert_eq!(targets["field:density"], json!(["/splash/smoke/density"]));
+        assert_eq!(values(&told, "/splash/smoke/vel", "vectorDataRoleHint", "token")[0], "Vector");
+
+        // And what USD finds between frames, we find too.
+        let told = ask("usd_dump.py", &root, &["3", "-1", "9"]);
+        for (n, time) in [3.0, -1.0, 9.0].into_iter().enumerate() {
+            for prim in ["droplets", "surface", "fine_hair"] {
+                let path = format!("/splash/{prim}");
+                let ours = undine_io::usd::read(&root, Some(time), Some(&path)).unwrap();
+                let theirs = &values(&told, &path, "points", "point3f[]")[n];
+                let theirs: Vec<[f64; 3]> = serde_json::from_value(theirs.clone()).unwrap();
+                let theirs = theirs.iter().map(|&point| DVec3::from_array(point) + origin);
+                assert_all_near(&ours.points.positions, &theirs.collect::<Vec<_>>(), 1e-6);
+            }
+        }
+    }
+}
+
+fn assert_all_near(found: &[DVec3], wanted: &[DVec3], tolerance: f64) {
+    assert_eq!(found.len(), wanted.len());
+    for (found, wanted) in found.iter().zip(wanted) {
+        assert!(found.distance(*wanted) < tolerance, "found {found}, wanted {wanted}");
+    }
+}
+
+/// What Blender finds at a frame, a value for each element.
+fn attribute<'a>(object: &'a Json, name: &str, domain: &str, kind: &str) -> &'a Json {
+    let found = &object[name];
+    assert_eq!((&found["domain"], &found["type"]), (&json!(domain), &json!(kind)), "{name}");
+    &found["values"]
 }
 
 #[test]
 fn blender_shows_a_cache() {
+    for (ending, up) in [("usda", Up::Y), ("usdc", Up::Z)] {
+        let folder = tempfile::tempdir().unwrap();
+        let origin = DVec3::new(3.0, 0.0, 1000.0);
+        let root = cache(folder.path(), up, origin, ending);
+        let told = ask("usd_blender.py", &root, &["1", "2", "4"]);
+        assert_eq!(told["range"], json!([1, 4]));
+        for frame in FRAMES {
+            let objects = &told["frames"][frame.to_string()];
+            let all = 0..count_at(frame);
+            let drops = &objects["droplets"];
+            assert_eq!(drops["type"], "POINTCLOUD");
+            let of_points = |name, kind| attribute(drops, name, "POINT", kind);
+            let places: Vec<_> = all.clone().map(|n| place(frame, n).to_array()).collect();
+            assert_eq!(of_points("position", "FLOAT_VECTOR"), &json!(places));
+            let v: Vec<_> = all.clone().map(|n| [n as f64, 0.0, 2.0]).collect();
+            assert_eq!(of_points("velocity", "FLOAT_VECTOR"), &json!(v));
+            let radii: Vec<_> = all.clone().map(|n| 0.5 + n as f64).collect();
+            assert_eq!(of_points("radius", "FLOAT"), &json!(radii));
+            let ids: Vec<_> = all.clone().map(|n| 100 + n).collect();
+            assert_eq!(of_points("id", "INT"), &json!(ids));
+            let ages: Vec<_> = all.map(|n| 0.25 * n as f64).collect();
+            assert_eq!(of_points("age", "FLOAT"), &json!(ages));
+
+            // Blender has Z up, whatever the scene has: Y is turned to Z, once.
+            let world: [[f64; 4]; 4] = serde_json::from_value(drops["world"].clone()).unwrap();
+            let [x, y, z] = origin.to_array();
+            for (row, wanted) in world.iter().zip([x, -z, y]) {
+                assert!((row[3] - wanted).abs() < 1e-3, "{world:?}");
+            }
+            assert!((world[2][1] - 1.0).abs() < 1e-6 && (world[1][2] + 1.0).abs() < 1e-6);
+
+            let mesh = &objects["surface"];
+            let vertices = 0..2 + frame;
+            let places: Vec<_> = vertices.clone().map(|n| place(frame, n).to_array()).collect();
+            assert_eq!(attribute(mesh, "position", "POINT", "FLOAT_VECTOR"), &json!(places));
+            let v: Vec<_> = vertices.map(|n| [0.0, n as f64, 0.0]).collect();
+            assert_eq!(attribute(mesh, "velocity", "POINT", "FLOAT_VECTOR"), &json!(v));
+            let faces: Vec<_> = (0..frame).map(|n| [n, n + 1, n + 2]).collect();
+            assert_eq!(mesh["polygons"], json!(faces));
+            assert_eq!(attribute(mesh, "kind", "FACE", "INT"), &json!((0..frame).collect::<Vec<_>>()));
+            assert_eq!(attribute(mesh, "mass", "POINT", "FLOAT")[0], 0.5);
+
+            let hair = &objects["fine_hair"];
+            assert_eq!(hair["type"], "CURVES");
+            let places: Vec<_> = (0..5).map(|n| place(frame, n).to_array()).collect();
+            assert_eq!(attribute(hair, "position", "POINT", "FLOAT_VECTOR"), &json!(places));
+            assert_eq!(attribute(hair, "strand", "CURVE", "INT"), &json!([7, 8]));
+
+            let smoke = &objects["smoke"];
+            assert_eq!((&smoke["type"], &smoke["error"]), (&json!("VOLUME"), &json!("")));
+            assert_eq!(smoke["grids"], json!(["density", "vel"]));
+            let file = smoke["file"].as_str().unwrap();
+            assert!(file.ends_with(&format!("smoke.{frame:04}.vdb")), "{file}");
+        }
+    }
+}
+
+#[test]
+fn scenes_of_usd_are_read_with_every_point_where_it_says() {
     let folder = tempfile::tempdir().unwrap();
-    let root = cache(folder.path(), Up::Y, DVec3::ZERO);
-    let told = ask("usd_blender.py", &root, &["1", "2", "3", "4"]);
-    println!("{}", serde_json::to_string_pretty(&told).unwrap());
+    let times = ["0", "3", "7.5", "20", "31"];
+    let told = ask("usd_make.py", folder.path(), &times);
+    for file in ["made.usda", "made.usdc", "made.usd"] {
+        let scene = Scene::open(&folder.path().join(file)).unwrap();
+        for (n, time) in times.iter().enumerate() {
+            let positions = told[n]["positions"].as_object().unwrap();
+            assert_eq!(positions.len(), 10);
+            for (path, theirs) in positions {
+                let (ours, notes) = scene.read(time.parse().ok(), Some(path)).unwrap();
+                assert!(notes.is_empty(), "{notes:?}");
+                // Half a metre a unit, and Z up.
+                let placed = |theirs: &Json| -> Vec<DVec3> {
+                    let theirs: Vec<[f64; 3]> = serde_json::from_value(theirs.clone()).unwrap();
+                    theirs.iter().map(|&[x, y, z]| 0.5 * DVec3::new(x, z, -y)).collect()
+                };
+                assert_all_near(&ours.points.positions, &placed(theirs), 1e-4);
+                let v = ours.points.channels["v"].vectors().unwrap();
+                assert_all_near(&v, &placed(&told[n]["velocities"][path]), 1e-4);
+            }
+        }
+        let all = scene.read(Some(0.0), None).unwrap().0;
+        assert_eq!(all.points.positions.len(), 40);
+        // Samples at 0, 10 and 20; those of the part are twice as many a second, doubled, and three later.
+        let times = scene.time_samples().unwrap();
+        assert_eq!(times, [0.0, 3.0, 10.0, 20.0, 43.0, 83.0]);
+    }
 }
