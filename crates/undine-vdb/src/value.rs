@@ -277,7 +277,7 @@ mod tests {
     fn halves_have_eleven_bits() {
         assert_eq!(0.1f32.rounded_to_half(), 0.099_975_586);
         assert_eq!(i32::MAX.rounded_to_half(), i32::MAX);
-        assert_eq!(true.negative(), false);
+        assert!(!true.negative());
         assert_eq!(i32::MIN.negative(), i32::MIN);
     }
 }

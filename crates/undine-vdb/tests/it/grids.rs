@@ -51,12 +51,13 @@ fn tree<T: Value>(background: T, value: impl Fn(u32) -> T) -> Tree<T> {
     let mut tree = Tree::new(background);
     for (origin, n) in origins.into_iter().zip(0u32..) {
         let mask = LeafMask::of(|voxel| match n % 4 {
-            0 => voxel / 64 % 2 == 0 && noise(voxel as u32) % 2 == 0,
+            0 => (voxel / 64).is_multiple_of(2) && noise(voxel as u32).is_multiple_of(2),
             1 => voxel == 77,
-            2 => noise(voxel as u32 + n) % 3 == 0,
+            2 => noise(voxel as u32 + n).is_multiple_of(3),
             _ => true,
         });
-        let pair = |voxel: usize, one: T, other: T| if voxel % 3 == 0 { one } else { other };
+        let pair =
+            |voxel: usize, one: T, other: T| if voxel.is_multiple_of(3) { one } else { other };
         let values = std::array::from_fn(|voxel| match (mask.is_on(voxel), n) {
             (true, _) => value(n * 512 + voxel as u32),
             (_, 0) => background,
@@ -104,7 +105,7 @@ pub fn all(half: bool) -> Vec<Grid> {
         Content::Double(tree(0.375, double)),
         Content::Int32(tree(7, |n| noise(n) as i32 % 1000)),
         Content::Int64(tree(-3, |n| i64::from(noise(n)) << 20)),
-        Content::Bool(tree(false, |n| noise(n) % 2 == 0)),
+        Content::Bool(tree(false, |n| noise(n).is_multiple_of(2))),
         Content::Mask(mask()),
         Content::Vec3s(tree([0.125, 0.25, 0.375], |n| [number(n), number(n + 1), 0.0])),
         Content::Vec3d(tree([0.125, 0.25, 0.375], |n| [double(n), 2.0, 0.0])),
