@@ -78,6 +78,11 @@ pub trait Value: Copy + PartialEq + Debug + Default + Send + Sync + 'static {
     /// Fills values from as many bytes as they take.
     fn get(bytes: &[u8], values: &mut [Self]);
 
+    /// The memory of values that lie in a file as they do in memory: what [`Value::get`] would fill.
+    fn bytes_mut(_values: &mut [Self]) -> Option<&mut [u8]> {
+        None
+    }
+
     /// As [`Value::put`], rounded to half floats.
     fn put_half(values: &[Self], bytes: &mut Vec<u8>) {
         Self::put(values, bytes);
@@ -166,6 +171,10 @@ macro_rules! plain {
                 }
             }
 
+            fn bytes_mut(values: &mut [Self]) -> Option<&mut [u8]> {
+                cfg!(target_endian = "little").then(|| bytemuck::cast_slice_mut(values))
+            }
+
             fn put_half(values: &[Self], bytes: &mut Vec<u8>) {
                 if !$has_half {
                     return Self::put(values, bytes);
@@ -251,6 +260,9 @@ mod tests {
         let mut back = vec![T::default(); values.len()];
         T::get(&bytes, &mut back);
         assert_eq!(back, values);
+        if let Some(memory) = T::bytes_mut(&mut back) {
+            assert_eq!(memory, bytes);
+        }
         bytes.clear();
         T::put_half(values, &mut bytes);
         assert_eq!(bytes.len(), values.len() * T::HALF_SIZE);

@@ -16,7 +16,7 @@ use crate::value::{Kind, MaskBit, Value};
 
 /// Reads the tree of a grid of this kind, or what of it meets a box; attributes of points that cannot be read come to
 /// `unread`.
-pub(crate) fn read_content<R: Read + Seek>(
+pub(crate) fn read_content<R: Read + Seek + Send>(
     source: &mut Source<R>,
     kind: Kind,
     layout: &Layout,
@@ -48,13 +48,13 @@ pub(crate) fn read_content<R: Read + Seek>(
 }
 
 /// The box of a tree's active voxels, from its topology alone.
-pub(crate) fn read_bounds<R: Read + Seek>(
+pub(crate) fn read_bounds<R: Read + Seek + Send>(
     source: &mut Source<R>,
     kind: Kind,
     layout: &Layout,
     place: &Place,
 ) -> Result<Option<Bounds>> {
-    fn bounds<T: Value, R: Read + Seek>(
+    fn bounds<T: Value, R: Read + Seek + Send>(
         source: &mut Source<R>,
         layout: &Layout,
         place: &Place,
@@ -106,7 +106,7 @@ pub(crate) fn skip_content(cursor: &mut Cursor<'_>, kind: Kind, layout: &Layout)
     }
 }
 
-fn read_point_tree<R: Read + Seek>(
+fn read_point_tree<R: Read + Seek + Send>(
     source: &mut Source<R>,
     layout: &Layout,
     place: &Place,

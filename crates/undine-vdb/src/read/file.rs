@@ -67,7 +67,7 @@ impl File<std::fs::File> {
     }
 }
 
-impl<R: Read + Seek> File<R> {
+impl<R: Read + Seek + Send> File<R> {
     /// Reads the head of every grid.
     ///
     /// # Errors

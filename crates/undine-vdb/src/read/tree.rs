@@ -20,7 +20,7 @@ use crate::value::{Kind, Value};
 const SEGMENT: u64 = 4 << 20;
 
 /// Reads a tree, or what of it meets a box.
-pub(crate) fn read_tree<T: Value, R: Read + Seek>(
+pub(crate) fn read_tree<T: Value, R: Read + Seek + Send>(
     source: &mut Source<R>,
     layout: &Layout,
     place: &Place,
@@ -40,15 +40,14 @@ pub(crate) fn read_tree<T: Value, R: Read + Seek>(
     // Memory of zeros costs nothing until it is touched, which the threads do.
     let mut values = vec![T::default(); count * VOXELS];
     let mut rest = values.as_chunks_mut::<VOXELS>().0;
-    let (mut bytes, mut begin, mut length) = (Vec::new(), place.blocks, SEGMENT);
+    let (mut begin, mut length) = (place.blocks, SEGMENT);
+    let mut end = begin.saturating_add(length).min(place.end);
+    let mut bytes = source.read(begin, end)?;
+    let mut next_bytes = Vec::new();
     let mut starts = Vec::new();
     let mut next = 0;
     while next < topology.origins.len() {
-        // Read a segment of the blocks after what is left of the last one.
-        let end = begin.saturating_add(length).min(place.end);
-        source.append(begin + bytes.len() as u64, end, &mut bytes)?;
-
-        // Find where the leaves begin that are whole in it.
+        // Find where the leaves begin that are whole in this segment of the blocks.
         let mut cursor = Cursor::new(&bytes, begin);
         starts.clear();
         while let Some(&origin) = topology.origins.get(next) {
@@ -67,14 +66,22 @@ pub(crate) fn read_tree<T: Value, R: Read + Seek>(
             next += 1;
         }
 
-        // Decode those that are wanted.
-        let (out, after) = rest.split_at_mut(starts.len());
-        read_leaves(&cursor, &starts, background, layout, out)?;
-        rest = after;
+        // Decode those that are wanted, and meanwhile read the next segment after what is left of this one.
         length = if cursor.position() == 0 { 2 * length } else { SEGMENT };
+        let is_last = next == topology.origins.len();
         begin = cursor.offset();
-        let done = cursor.position();
-        bytes.drain(..done);
+        end = begin.saturating_add(if is_last { 0 } else { length }).min(place.end);
+        next_bytes.clear();
+        next_bytes.extend_from_slice(cursor.rest());
+        let (out, after) = rest.split_at_mut(starts.len());
+        rest = after;
+        let (decoded, read) = rayon::join(
+            || read_leaves(&cursor, &starts, background, layout, out),
+            || source.append(begin + next_bytes.len() as u64, end, &mut next_bytes),
+        );
+        decoded?;
+        read?;
+        std::mem::swap(&mut bytes, &mut next_bytes);
     }
 
     if let Some(within) = within {
@@ -93,7 +100,7 @@ pub(crate) fn read_tree<T: Value, R: Read + Seek>(
 }
 
 /// Reads the topology of a tree.
-pub(crate) fn topology_of<T: Value, R: Read + Seek>(
+pub(crate) fn topology_of<T: Value, R: Read + Seek + Send>(
     source: &mut Source<R>,
     layout: &Layout,
     place: &Place,

@@ -90,14 +90,19 @@ impl<'a, T: Value> Block<'a, T> {
         if self.chunk.is_empty() {
             return Ok(());
         }
-        let size = if layout.halves::<T>() { T::HALF_SIZE } else { T::SIZE };
-        let length = self.stored * size;
+        let halves = layout.halves::<T>();
+        let codec = layout.compression.codec;
+        if !halves && let Some(memory) = T::bytes_mut(values) {
+            decoder.chunk(codec, self.chunk, memory, self.offset)?;
+            return Ok(());
+        }
+        let length = self.stored * if halves { T::HALF_SIZE } else { T::SIZE };
         if bytes.len() < length {
             bytes.resize(length, 0);
         }
         let bytes = &mut bytes[..length];
-        decoder.chunk(layout.compression.codec, self.chunk, bytes, self.offset)?;
-        match layout.halves::<T>() {
+        decoder.chunk(codec, self.chunk, bytes, self.offset)?;
+        match halves {
             true => T::get_half(bytes, values),
             false => T::get(bytes, values),
         }

@@ -111,7 +111,7 @@ fn flipped_bits_are_endured() {
         for (name, bytes) in CORPUS {
             let mut bytes = bytes.to_vec();
             for at in telling(&bytes) {
-                for bit in 0..8 {
+                for bit in [0, 3, 7] {
                     bytes[at] ^= 1 << bit;
                     let is_read = endure(&bytes, || format!("{name} with bit {bit} of byte {at}"));
                     refused += usize::from(!is_read);
@@ -128,17 +128,13 @@ fn absurd_counts_and_offsets_are_endured() {
     alone(|| {
         for (name, bytes) in CORPUS {
             for at in telling(bytes) {
-                for absurd in
-                    [i64::MAX, i64::MIN, -1, 0, 1, 0x7FFF_FFFF, 0x8000_0000, 0x1_0000_0000]
+                for (absurd, length) in
+                    [(i64::MAX, 8), (i64::MIN, 8), (-1, 4), (0x7FFF_FFFF, 4), (1 << 20, 4)]
                 {
-                    for length in [1, 2, 4, 8] {
-                        let mut bytes = bytes.to_vec();
-                        let end = bytes.len().min(at + length);
-                        bytes[at..end].copy_from_slice(&absurd.to_le_bytes()[..end - at]);
-                        endure(&bytes, || {
-                            format!("{name} with {absurd:#x} at {at}, {length} bytes")
-                        });
-                    }
+                    let mut bytes = bytes.to_vec();
+                    let end = bytes.len().min(at + length);
+                    bytes[at..end].copy_from_slice(&absurd.to_le_bytes()[..end - at]);
+                    endure(&bytes, || format!("{name} with {absurd:#x} at {at}, {length} bytes"));
                 }
             }
         }

@@ -3,9 +3,9 @@
 mod grids;
 mod write;
 
-#[cfg(any(feature = "peer-openvdb", feature = "peer-python"))]
-mod peer;
 mod counting;
 mod hostile;
-mod reading;
+#[cfg(any(feature = "peer-openvdb", feature = "peer-python"))]
+mod peer;
 mod points;
+mod reading;
