@@ -108,6 +108,21 @@ fn origin(key: LeafKey) -> [i32; 3] {
     [0, 1, 2].map(|c| root[c] + upper[c] + lower[c])
 }
 
+/// The leaves that came up last with their numbers, each at its slot in the lower node: neighbours have different ones.
+struct Recent(Vec<(LeafKey, u64)>);
+
+impl Default for Recent {
+    fn default() -> Self {
+        Self(vec![(LeafKey::MAX, 0); 4096])
+    }
+}
+
+impl Recent {
+    fn at(&mut self, key: LeafKey) -> &mut (LeafKey, u64) {
+        &mut self.0[key as usize & 4095]
+    }
+}
+
 /// How many leaves can be told apart beside a point and a voxel in 64 bits; their voxels alone would take 16 GiB.
 const MOST_LEAVES: usize = 1 << 23;
 
@@ -123,23 +138,23 @@ fn leaf_keys(positions: &[[f64; 3]], to_voxels: &ToVoxels) -> Result<Vec<LeafKey
     let is_inside = |position: &[f64; 3]| {
         to_voxels.place(*position).iter().all(|c| c.abs() < f64::from(i32::MAX) - 4096.0)
     };
-    let keys_of = |positions: &[[f64; 3]]| {
+    let keys_of = |recent: &mut Recent, positions: &[[f64; 3]]| {
         let mut keys = Vec::new();
         for position in positions {
             if !is_inside(position) {
                 return None;
             }
             let key = leaf_key(to_voxels.split(*position).0);
-            // Neighbours in the row are mostly neighbours in space.
-            if keys.last() != Some(&key) {
+            let (last, _) = recent.at(key);
+            if *last != key {
+                *last = key;
                 keys.push(key);
             }
         }
-        keys.sort_unstable();
-        keys.dedup();
         Some(keys)
     };
-    let keys: Option<Vec<Vec<LeafKey>>> = positions.par_chunks(SHARE).map(keys_of).collect();
+    let keys: Option<Vec<Vec<LeafKey>>> =
+        positions.par_chunks(SHARE).map_init(Recent::default, keys_of).collect();
     let Some(keys) = keys else {
         let outside = positions.iter().position(|position| !is_inside(position)).unwrap_or(0);
         let found = format!("point {outside} at {:?} m", positions[outside]);
@@ -158,19 +173,19 @@ fn leaf_keys(positions: &[[f64; 3]], to_voxels: &ToVoxels) -> Result<Vec<LeafKey
 /// The points in the order of a file, each as one number: which leaf (23 bits), which voxel of it (9 bits), which point (32).
 fn sorted_keys(positions: &[[f64; 3]], to_voxels: &ToVoxels, leaves: &[LeafKey]) -> Vec<u64> {
     let mut keys = vec![0; positions.len()];
-    keys.par_chunks_mut(SHARE).zip(positions.par_chunks(SHARE)).enumerate().for_each(
-        |(share, (keys, positions))| {
-            let mut leaf = 0;
-            for ((key, position), point) in keys.iter_mut().zip(positions).zip(share * SHARE..) {
-                let (at, _) = to_voxels.split(*position);
-                let wanted = leaf_key(at);
-                if leaves[leaf] != wanted {
-                    leaf = leaves.partition_point(|other| *other < wanted);
-                }
-                *key = (leaf as u64) << 41 | (voxel(at) as u64) << 32 | point as u64;
+    let shares = keys.par_chunks_mut(SHARE).zip(positions.par_chunks(SHARE)).enumerate();
+    shares.for_each_init(Recent::default, |recent, (share, (keys, positions))| {
+        for ((key, position), point) in keys.iter_mut().zip(positions).zip(share * SHARE..) {
+            let (at, _) = to_voxels.split(*position);
+            let wanted = leaf_key(at);
+            let (last, leaf) = recent.at(wanted);
+            if *last != wanted {
+                *last = wanted;
+                *leaf = leaves.partition_point(|other| *other < wanted) as u64;
             }
-        },
-    );
+            *key = *leaf << 41 | (voxel(at) as u64) << 32 | point as u64;
+        }
+    });
     // Points that were written before come in order again.
     if !keys.par_windows(2).all(|two| two[0] <= two[1]) {
         keys.par_sort_unstable();
