@@ -1,5 +1,7 @@
 //! What a value is, and the eight bytes that stand for it.
 
+use crate::usd::type_name::{Scalar, Shape, TypeName};
+
 /// The kinds of values, by their number in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -66,16 +68,7 @@ pub enum Kind {
     AnimationBlock = 60,
 }
 
-/// What the components of a value are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scalar {
-    Int,
-    Half,
-    Float,
-    Double,
-}
-
-/// What a kind that is a tuple of numbers has: components, how many, and whether they are the rows of a matrix.
+/// The kinds that a layer keeps by their components: what these are, and how many. Plain ones stand before others.
 const TUPLES: [(Kind, Scalar, usize); 23] = [
     (Kind::Int, Scalar::Int, 1),
     (Kind::Vec2i, Scalar::Int, 2),
@@ -172,44 +165,31 @@ impl Kind {
 
     /// The kind of the elements of an attribute declared with this type: `point3f[]` holds three floats.
     pub fn of_type(name: &str) -> Option<Self> {
-        Some(match name.strip_suffix("[]").unwrap_or(name) {
-            "bool" => Self::Bool,
-            "uchar" => Self::UChar,
-            "int" => Self::Int,
-            "uint" => Self::UInt,
-            "int64" => Self::Int64,
-            "uint64" => Self::UInt64,
-            "half" => Self::Half,
-            "float" => Self::Float,
-            "double" => Self::Double,
-            "timecode" => Self::TimeCode,
-            "string" => Self::String,
-            "token" => Self::Token,
-            "asset" => Self::Asset,
-            "pathExpression" => Self::PathExpression,
-            "int2" => Self::Vec2i,
-            "int3" => Self::Vec3i,
-            "int4" => Self::Vec4i,
-            "half2" | "texCoord2h" => Self::Vec2h,
-            "half3" | "point3h" | "normal3h" | "vector3h" | "color3h" | "texCoord3h" => Self::Vec3h,
-            "half4" | "color4h" => Self::Vec4h,
-            "float2" | "texCoord2f" => Self::Vec2f,
-            "float3" | "point3f" | "normal3f" | "vector3f" | "color3f" | "texCoord3f" => {
-                Self::Vec3f
-            }
-            "float4" | "color4f" => Self::Vec4f,
-            "double2" | "texCoord2d" => Self::Vec2d,
-            "double3" | "point3d" | "normal3d" | "vector3d" | "color3d" | "texCoord3d" => {
-                Self::Vec3d
-            }
-            "double4" | "color4d" => Self::Vec4d,
-            "quath" => Self::Quath,
-            "quatf" => Self::Quatf,
-            "quatd" => Self::Quatd,
-            "matrix2d" => Self::Matrix2d,
-            "matrix3d" => Self::Matrix3d,
-            "matrix4d" | "frame4d" => Self::Matrix4d,
-            _ => return None,
+        match name.strip_suffix("[]").unwrap_or(name) {
+            "timecode" => Some(Self::TimeCode),
+            "pathExpression" => Some(Self::PathExpression),
+            _ => Self::of_elements(TypeName::parse(name)?),
+        }
+    }
+
+    /// The same, of a type that is taken apart.
+    pub fn of_elements(TypeName { scalar, shape, .. }: TypeName) -> Option<Self> {
+        Some(match (scalar, shape) {
+            (Scalar::Bool, _) => Self::Bool,
+            (Scalar::UChar, _) => Self::UChar,
+            (Scalar::UInt, _) => Self::UInt,
+            (Scalar::Int64, _) => Self::Int64,
+            (Scalar::UInt64, _) => Self::UInt64,
+            (Scalar::String, _) => Self::String,
+            (Scalar::Token, _) => Self::Token,
+            (Scalar::Asset, _) => Self::Asset,
+            (Scalar::Half, Shape::Quaternion) => Self::Quath,
+            (Scalar::Float, Shape::Quaternion) => Self::Quatf,
+            (Scalar::Double, Shape::Quaternion) => Self::Quatd,
+            (Scalar::Double, Shape::Matrix(2)) => Self::Matrix2d,
+            (scalar, Shape::Matrix(rows)) => return Self::of_tuple(scalar, rows * rows),
+            (scalar, Shape::Row(width)) => return Self::of_tuple(scalar, width),
+            (Scalar::Int, Shape::Quaternion) => return None,
         })
     }
 

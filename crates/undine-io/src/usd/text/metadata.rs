@@ -15,7 +15,7 @@ enum Item {
 }
 
 /// The types of the fields that scene description defines. A text does not say them.
-fn type_of_field(field: &str) -> Option<TypeName> {
+pub(in crate::usd) fn type_of_field(field: &str) -> Option<TypeName> {
     TypeName::parse(match field {
         "defaultPrim"
         | "upAxis"

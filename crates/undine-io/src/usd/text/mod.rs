@@ -12,6 +12,7 @@ mod parse;
 mod value;
 mod write;
 
+pub(super) use metadata::type_of_field;
 pub use parse::parse;
 pub use write::write;
 

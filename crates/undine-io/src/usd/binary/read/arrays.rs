@@ -1,11 +1,12 @@
 //! Arrays: plain ones are copied, compressed ones taken apart.
 
-use super::super::kind::{Kind, Rep, Scalar};
+use super::super::kind::{Kind, Rep};
 use super::super::{SMALLEST_COMPRESSED, integers};
 use super::Crate;
 use super::cursor::Cursor;
 use crate::error::Result;
 use crate::usd::layer::{Array, Value};
+use crate::usd::type_name::Scalar;
 use bytemuck::Pod;
 use half::f16;
 use half::slice::HalfFloatSliceExt;
@@ -57,13 +58,13 @@ impl<'a> Crate<'a> {
                 Array::Token(words.collect::<Result<_>>()?)
             }
             _ => match kind.tuple() {
-                Some((Scalar::Int, width)) => Array::Int(self.plain(cursor, width)?, width),
                 Some((Scalar::Half, width)) => {
                     let halfs = self.plain::<f16>(cursor, width)?;
                     Array::Half(self.widened(rep.payload(), &halfs)?, width)
                 }
                 Some((Scalar::Float, width)) => Array::Float(self.plain(cursor, width)?, width),
                 Some((Scalar::Double, width)) => Array::Double(self.plain(cursor, width)?, width),
+                Some((_, width)) => Array::Int(self.plain(cursor, width)?, width),
                 None => return Ok(None),
             },
         })))

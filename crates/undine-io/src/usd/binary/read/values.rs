@@ -1,12 +1,13 @@
 //! Values, from the eight bytes that stand for them.
 
-use super::super::kind::{Kind, Rep, Scalar};
+use super::super::kind::{Kind, Rep};
 use super::super::list;
 use super::super::write::DEEPEST_DICTIONARY;
 use super::Crate;
 use super::cursor::Cursor;
 use crate::error::Result;
 use crate::usd::layer::{Array, Fields, ListItem, ListOp, Value};
+use crate::usd::type_name::Scalar;
 use half::f16;
 
 impl<'a> Crate<'a> {
@@ -122,7 +123,7 @@ impl<'a> Crate<'a> {
 
     /// A vector, a quaternion or a matrix.
     fn tuple(&mut self, rep: Rep, kind: Kind) -> Result<Value> {
-        let (scalar, width) = kind.tuple().expect("all others are tuples");
+        let (scalar, width) = kind.tuple().expect("all other kinds are tuples");
         if rep.is_inlined() {
             let bytes = rep.bits().to_le_bytes().map(|byte| i32::from(byte as i8));
             let mut parts = vec![0; width];
@@ -135,12 +136,11 @@ impl<'a> Crate<'a> {
                 Scalar::Half => Value::HalfVec(floats()),
                 Scalar::Float => Value::FloatVec(floats()),
                 Scalar::Double => Value::DoubleVec(parts.iter().map(|&part| part.into()).collect()),
-                Scalar::Int => Value::IntVec(parts),
+                _ => Value::IntVec(parts),
             });
         }
         let mut cursor = self.cursor(rep.payload())?;
         Ok(match scalar {
-            Scalar::Int => Value::IntVec(bytemuck::pod_collect_to_vec(cursor.take(4 * width)?)),
             Scalar::Half => {
                 let halfs: Vec<f16> = bytemuck::pod_collect_to_vec(cursor.take(2 * width)?);
                 Value::HalfVec(halfs.into_iter().map(f16::to_f32).collect())
@@ -149,6 +149,7 @@ impl<'a> Crate<'a> {
             Scalar::Double => {
                 Value::DoubleVec(bytemuck::pod_collect_to_vec(cursor.take(8 * width)?))
             }
+            _ => Value::IntVec(bytemuck::pod_collect_to_vec(cursor.take(4 * width)?)),
         })
     }
 

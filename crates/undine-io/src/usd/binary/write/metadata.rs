@@ -5,25 +5,11 @@ use super::super::list;
 use super::{FieldList, Writer, counted, mismatch};
 use crate::error::Result;
 use crate::usd::layer::{Array, Fields, ListItem, ListOp, Value};
+use crate::usd::text::type_of_field;
 
 /// The kind that a field must have, where that does not follow from its value.
 fn kind_of_field(name: &str) -> Option<Kind> {
     Some(match name {
-        "defaultPrim"
-        | "upAxis"
-        | "kind"
-        | "interpolation"
-        | "colorSpace"
-        | "symmetryFunction"
-        | "colorManagementSystem" => Kind::Token,
-        "documentation" | "comment" | "displayName" | "displayGroup" | "owner" | "sessionOwner" => {
-            Kind::String
-        }
-        "metersPerUnit" | "kilogramsPerUnit" | "timeCodesPerSecond" | "framesPerSecond"
-        | "startTimeCode" | "endTimeCode" => Kind::Double,
-        "elementSize" | "unauthoredValuesIndex" | "framePrecision" => Kind::Int,
-        "colorConfiguration" => Kind::Asset,
-        "active" | "hidden" | "instanceable" => Kind::Bool,
         "apiSchemas" => Kind::TokenList,
         "variantSetNames" | "clipSets" => Kind::StringList,
         "inheritPaths" | "specializes" | "connectionPaths" => Kind::PathList,
@@ -34,7 +20,7 @@ fn kind_of_field(name: &str) -> Option<Kind> {
         "primOrder" | "propertyOrder" => Kind::TokenVector,
         "variantSelection" => Kind::VariantSelection,
         "permission" => Kind::Permission,
-        _ => return None,
+        _ => return type_of_field(name).and_then(Kind::of_elements),
     })
 }
 
@@ -120,15 +106,9 @@ impl<'a> Writer<'a> {
 
     /// The targets of a relationship, which replace what others say.
     pub fn targets(&mut self, targets: &'a [String], what: &str) -> Result<Rep> {
-        let mut block = vec![list::IS_EXPLICIT];
-        if !targets.is_empty() {
-            block[0] |= list::EXPLICIT;
-            let mut paths = Vec::with_capacity(targets.len());
-            for target in targets {
-                paths.push(self.tables.path(target, what)?);
-            }
-            block.extend(counted(&paths));
-        }
+        let paths = targets.iter().map(|target| self.tables.path(target, what));
+        let mut block = vec![list::IS_EXPLICIT | list::EXPLICIT];
+        block.extend(counted(&paths.collect::<Result<Vec<_>>>()?));
         Ok(self.store(Kind::PathList, block))
     }
 

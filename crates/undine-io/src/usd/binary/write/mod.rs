@@ -130,8 +130,10 @@ impl<'a> Writer<'a> {
         let mut fields = FieldList::new();
         self.field(&mut fields, "custom", Rep::inlined(Kind::Bool, 0));
         self.field(&mut fields, "variability", Rep::inlined(Kind::Variability, 1));
-        let targets = self.targets(&relationship.targets, name)?;
-        self.field(&mut fields, "targetPaths", targets);
+        if !relationship.targets.is_empty() {
+            let targets = self.targets(&relationship.targets, name)?;
+            self.field(&mut fields, "targetPaths", targets);
+        }
         self.tables.add_spec(path, spec::RELATIONSHIP, &fields);
         Ok(())
     }

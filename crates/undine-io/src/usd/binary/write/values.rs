@@ -1,11 +1,12 @@
 //! Values: inside the eight bytes that stand for them where they fit, else in the file.
 
-use super::super::kind::{Kind, Rep, Scalar};
+use super::super::kind::{Kind, Rep};
 use super::super::{SMALLEST_COMPRESSED, integers};
 use super::tables::align;
 use super::{Writer, counted, mismatch, unwritable};
 use crate::error::Result;
 use crate::usd::layer::{Array, Fields, Value};
+use crate::usd::type_name::Scalar;
 use half::f16;
 use half::slice::HalfFloatSliceExt;
 
