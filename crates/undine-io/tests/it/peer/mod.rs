@@ -4,3 +4,4 @@
 mod openvdb;
 #[cfg(feature = "peer-python")]
 mod usd;
+mod usdc;
