@@ -7,30 +7,25 @@
 //! Clips give values only to attributes that a *manifest* declares, and a prim has only those primvars that are declared
 //! where it stands. Both declarations are taken from one frame of the output: [`StageOutput::of_clips`].
 
-use super::geometry::{Up, identifier};
-use super::geometry::{constant, placing, scene_fields};
+use super::geometry::{constant, identifier, scene_fields};
 use super::layer::{Array, Attribute, Fields, Layer, Prim, Relationship, Value};
 use crate::error::{IoError, Result};
+use crate::metadata::FileMetadata;
 use std::collections::BTreeSet;
-use undine_core::glam::DVec3;
 
 /// A cache as a scene.
 #[derive(Debug, Clone)]
 pub struct Stage {
     /// The name of the default prim; [`identifier`] makes it one.
     pub name: String,
-    /// Frames a second, which are also the time codes of a second.
-    pub fps: f64,
     /// The first frame.
     pub first: f64,
     /// The last frame.
     pub last: f64,
-    /// Which axis points up.
-    pub up: Up,
     /// What there is to see.
     pub outputs: Vec<StageOutput>,
-    /// What else is to be said of the file: `customLayerData`.
-    pub data: Fields,
+    /// What the file says of itself. Its axis is that of all the files that it shows; frames are time codes.
+    pub metadata: FileMetadata,
 }
 
 /// One output of a cache: a file for each of its frames.
@@ -112,12 +107,9 @@ pub fn manifest(output: &StageOutput) -> Option<Layer> {
 /// The root of a cache. Its files lie where the outputs say, relative to it.
 pub fn layer(stage: &Stage) -> Result<Layer> {
     let root = identifier(&stage.name);
-    let mut fields = scene_fields(&root, stage.fps, stage.up);
+    let mut fields = scene_fields(&root, &stage.metadata);
     fields.insert("startTimeCode".to_owned(), Value::Double(stage.first));
     fields.insert("endTimeCode".to_owned(), Value::Double(stage.last));
-    if !stage.data.is_empty() {
-        fields.insert("customLayerData".to_owned(), Value::Dictionary(stage.data.clone()));
-    }
     let mut names = BTreeSet::new();
     let mut children = Vec::new();
     for output in &stage.outputs {
@@ -138,7 +130,6 @@ pub fn layer(stage: &Stage) -> Result<Layer> {
     let prim = Prim {
         name: root,
         type_name: "Xform".to_owned(),
-        attributes: placing(DVec3::ZERO, stage.up),
         children,
         ..Prim::default()
     };

@@ -5,10 +5,10 @@ use std::path::Path;
 use tempfile::TempDir;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::mesh::{Polygons, Strands};
-use undine_io::usd::geometry::{self, Form, Up};
+use undine_io::usd::geometry::{self, Form};
 use undine_io::usd::stage::{self, Stage, StageOutput};
 use undine_io::usd::{self, Scene, text};
-use undine_io::{Channels, Curves, Faces, Geometry, Points, Precision, Values};
+use undine_io::{Channels, Curves, Faces, FileMetadata, Geometry, Points, Precision, UpAxis, Values};
 
 fn folder(files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -55,8 +55,10 @@ fn points() -> Points {
 #[test]
 fn tables_come_back_from_a_file_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
-    for up in [Up::Y, Up::Z] {
-        let form = Form { up, precision: Precision::Double, time: Some(3.0), ..Form::default() };
+    for up in [UpAxis::Y, UpAxis::Z] {
+        let metadata = FileMetadata { up, ..FileMetadata::default() };
+        let (precision, time) = (Precision::Double, Some(3.0));
+        let form = Form { metadata, precision, time, ..Form::default() };
         let cloud = Geometry { points: points(), faces: None, curves: None };
         let layer = geometry::layer(&cloud, &form).unwrap();
         let file = folder.path().join("a.usda");
@@ -309,11 +311,18 @@ fn droplets(frame: usize) -> Geometry {
 }
 
 /// A cache of frames 1, 3, 4 and 4.5, in a folder of its own.
-fn cache(folder: &Path, up: Up, origin: DVec3) {
+fn cache(folder: &Path, up: UpAxis, origin: DVec3) {
+    let metadata = FileMetadata { up, ..FileMetadata::default() };
     let mut frames = Vec::new();
     let mut first = None;
     for (time, frame) in [(1.0, 1), (3.0, 3), (4.0, 4), (4.5, 5)] {
-        let form = Form { name: "drops".into(), time: Some(time), origin, ..Form::default() };
+        let form = Form {
+            name: "drops".into(),
+            time: Some(time),
+            origin,
+            metadata: metadata.clone(),
+            ..Form::default()
+        };
         let mut geometry = droplets(frame);
         geometry.points.positions.iter_mut().for_each(|position| *position += origin);
         let layer = geometry::layer(&geometry, &form).unwrap();
@@ -328,19 +337,17 @@ fn cache(folder: &Path, up: Up, origin: DVec3) {
     fs::write(folder.join("drops.manifest.usda"), text::write(&manifest).unwrap()).unwrap();
     let stage = Stage {
         name: "cache".into(),
-        fps: 24.0,
         first: 1.0,
         last: 4.5,
-        up,
         outputs: vec![drops],
-        data: Default::default(),
+        metadata,
     };
     fs::write(folder.join("a.usda"), text::write(&stage::layer(&stage).unwrap()).unwrap()).unwrap();
 }
 
 #[test]
 fn a_cache_of_ours_is_read_at_any_frame() {
-    for (up, origin) in [(Up::Y, DVec3::ZERO), (Up::Z, DVec3::new(1e5, 0.0, -7.0))] {
+    for (up, origin) in [(UpAxis::Y, DVec3::ZERO), (UpAxis::Z, DVec3::new(1e5, 0.0, -7.0))] {
         let folder = tempfile::tempdir().unwrap();
         cache(folder.path(), up, origin);
         let at = |time: Option<f64>| {
@@ -384,12 +391,10 @@ fn outputs_and_frames_that_clash_are_not_written() {
     ] {
         let stage = Stage {
             name: "s".into(),
-            fps: 24.0,
-            first: 1.0,
+                first: 1.0,
             last: 1.0,
-            up: Up::Y,
             outputs,
-            data: Default::default(),
+            metadata: FileMetadata::default(),
         };
         let refused = stage::layer(&stage).unwrap_err().to_string();
         assert!(refused.contains(words), "{refused}");

@@ -7,7 +7,7 @@
 //! | `pscale` [m], a radius | `widths`, which are diameters: 2·`pscale` |
 //! | `id` | `ids` (`int64[]`), and `primvars:id` for those who do not read `ids`: `int[]` if all fit, else `int64[]` |
 //! | `N` | `normals` |
-//! | other channels | `primvars:name`, with `interpolation` `vertex` for points and `uniform` for faces and curves |
+//! | other channels | `primvars:name`, of `vector3f` if they are vectors that turn with the world, with `interpolation` `vertex` for points and `uniform` for faces and curves |
 //!
 //! Scenes are written in metres. They are read in whatever units they have, and arrive in metres with Y up: a stage that says
 //! nothing is in centimetres with Y up, as scene description has it. What is only a help for those who work on a scene
@@ -21,8 +21,8 @@ mod write;
 
 pub(in crate::usd) use read::is_read;
 pub(super) use walk::{check_depth, read_prims};
-pub use write::{Form, Up, layer, origin_for};
-pub(super) use write::{constant, placing, scene_fields};
+pub use write::{Form, layer, origin_for};
+pub(super) use write::{constant, scene_fields};
 
 /// A name made of this one that every program takes for an identifier: ASCII letters, digits and `_`.
 ///

@@ -3,20 +3,12 @@
 use super::identifier;
 use crate::Geometry;
 use crate::error::{IoError, Result};
+use crate::metadata::{Datum, FileMetadata};
+use crate::names::{UpAxis, has_direction};
 use crate::table::{Channels, Curves, Faces, Points, Precision, Values};
 use crate::usd::layer::{Array, Attribute, Fields, Layer, Prim, Value};
 use std::collections::BTreeSet;
 use undine_core::glam::{DVec3, Vec3};
-
-/// Which axis points up in a scene.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Up {
-    /// As in Undine itself.
-    #[default]
-    Y,
-    /// As in Blender. Positions stay as they are, and the prim is turned by a quarter about X.
-    Z,
-}
 
 /// How geometry is put down.
 #[derive(Debug, Clone)]
@@ -25,10 +17,6 @@ pub struct Form {
     pub name: String,
     /// The time of the values [time codes, which are frames]; `None` for values at all times.
     pub time: Option<f64>,
-    /// Frames a second.
-    pub fps: f64,
-    /// Which axis points up.
-    pub up: Up,
     /// What positions are written relative to [m], as the prim's translation.
     ///
     /// Positions have 24 bits: at 10 km from the origin that is a millimetre. A cache keeps *one* origin for all its frames, for
@@ -36,8 +24,8 @@ pub struct Form {
     pub origin: DVec3,
     /// With how many digits channels of 64 bits are written. Blender reads those of 32 only.
     pub precision: Precision,
-    /// What else is to be said of the file: `customLayerData`.
-    pub data: Fields,
+    /// What the file says of itself. Lengths are in metres whatever it says.
+    pub metadata: FileMetadata,
 }
 
 impl Default for Form {
@@ -45,11 +33,9 @@ impl Default for Form {
         Self {
             name: "Geometry".to_owned(),
             time: None,
-            fps: 24.0,
-            up: Up::Y,
             origin: DVec3::ZERO,
             precision: Precision::Single,
-            data: Fields::new(),
+            metadata: FileMetadata::default(),
         }
     }
 }
@@ -68,49 +54,53 @@ pub fn origin_for(positions: &[DVec3]) -> DVec3 {
 /// It opens as it is, and with a time it also serves as a clip of a [`Stage`](crate::usd::stage::Stage).
 pub fn layer(geometry: &Geometry, form: &Form) -> Result<Layer> {
     let name = identifier(&form.name);
-    let mut fields = scene_fields(&name, form.fps, form.up);
+    let mut fields = scene_fields(&name, &form.metadata);
     if let Some(time) = form.time {
         fields.insert("startTimeCode".to_owned(), Value::Double(time));
         fields.insert("endTimeCode".to_owned(), Value::Double(time));
-    }
-    if !form.data.is_empty() {
-        fields.insert("customLayerData".to_owned(), Value::Dictionary(form.data.clone()));
     }
     let prim = prim(geometry, name, form)?;
     Ok(Layer { fields, prims: vec![prim], passed_over: Vec::new() })
 }
 
-/// What every file of ours says of units, axes and times.
-pub(in crate::usd) fn scene_fields(default_prim: &str, fps: f64, up: Up) -> Fields {
-    let axis = if up == Up::Y { "Y" } else { "Z" };
+/// What every file of ours says of units, axes and times, and of itself.
+pub(in crate::usd) fn scene_fields(default_prim: &str, metadata: &FileMetadata) -> Fields {
+    let fps = metadata.fps.unwrap_or(24.0);
+    let mut data = Fields::new();
+    for (name, datum) in metadata.entries() {
+        // Scene description has its own fields for these.
+        if !["fps", "metres_per_unit", "up_axis"].contains(&name) {
+            let value = match datum {
+                Datum::Text(text) => Value::String(text),
+                Datum::Number(number) => Value::Double(number),
+                Datum::Whole(whole) => Value::Int64(whole),
+            };
+            data.insert(name.to_owned(), value);
+        }
+    }
     [
+        ("customLayerData", Value::Dictionary(data)),
         ("defaultPrim", Value::Token(default_prim.to_owned())),
         ("framesPerSecond", Value::Double(fps)),
         ("metersPerUnit", Value::Double(1.0)),
         ("timeCodesPerSecond", Value::Double(fps)),
-        ("upAxis", Value::Token(axis.to_owned())),
+        ("upAxis", Value::Token(metadata.up.word().to_owned())),
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .into()
 }
 
-/// The attributes that place a prim: its origin, and the turn that lets Y point to Z.
-pub(in crate::usd) fn placing(origin: DVec3, up: Up) -> Vec<Attribute> {
-    let mut attributes = Vec::new();
-    // Operations stand from the outermost to the innermost.
-    if up == Up::Z {
-        attributes.push(constant("xformOp:rotateX", "float", Value::Float(90.0)));
+/// The attributes that put a prim at an origin; none if it is at zero.
+fn placing(origin: DVec3) -> Vec<Attribute> {
+    if origin == DVec3::ZERO {
+        return Vec::new();
     }
-    if origin != DVec3::ZERO {
-        let value = Value::DoubleVec(origin.to_array().to_vec());
-        attributes.push(constant("xformOp:translate", "double3", value));
-    }
-    if !attributes.is_empty() {
-        let names = attributes.iter().map(|attribute| attribute.name.clone()).collect();
-        let order = Value::Array(Array::Token(names));
-        attributes.push(uniform("xformOpOrder", "token[]", order));
-    }
-    attributes
+    let value = Value::DoubleVec(origin.to_array().to_vec());
+    let order = Value::Array(Array::Token(vec!["xformOp:translate".to_owned()]));
+    vec![
+        constant("xformOp:translate", "double3", value),
+        uniform("xformOpOrder", "token[]", order),
+    ]
 }
 
 fn prim(geometry: &Geometry, name: String, form: &Form) -> Result<Prim> {
@@ -119,6 +109,7 @@ fn prim(geometry: &Geometry, name: String, form: &Form) -> Result<Prim> {
         attributes: Vec::new(),
         time: form.time,
         precision: form.precision,
+        up: form.metadata.up,
         names: BTreeSet::new(),
     };
     let type_name = match (faces, curves) {
@@ -141,7 +132,7 @@ fn prim(geometry: &Geometry, name: String, form: &Form) -> Result<Prim> {
     };
     sheet.points(points, form.origin)?;
     let mut attributes = sheet.attributes;
-    attributes.extend(placing(form.origin, form.up));
+    attributes.extend(placing(form.metadata.up.to_file(form.origin)));
     Ok(Prim { name, type_name: type_name.to_owned(), attributes, ..Prim::default() })
 }
 
@@ -150,6 +141,7 @@ struct Sheet {
     attributes: Vec<Attribute>,
     time: Option<f64>,
     precision: Precision,
+    up: UpAxis,
     names: BTreeSet<String>,
 }
 
@@ -169,7 +161,8 @@ impl Sheet {
     }
 
     fn points(&mut self, points: &Points, origin: DVec3) -> Result<()> {
-        let local = || points.positions.iter().map(|&position| (position - origin).as_vec3());
+        let up = self.up;
+        let local = || points.positions.iter().map(|&p| up.to_file(p - origin).as_vec3());
         self.put("points", "point3f[]", vectors(local()), None);
         self.channels(&points.channels, points.positions.len(), "vertex")?;
 
@@ -218,6 +211,31 @@ impl Sheet {
         self.channels(&curves.channels, strands.len(), "uniform")
     }
 
+    /// The type and value of a channel as a primvar. Vectors that turn with the world say so by their type.
+    fn primvar(&self, name: &str, values: &Values) -> (&'static str, Value) {
+        let turned = |v: DVec3| if has_direction(name) { self.up.to_file(v) } else { v };
+        let is_double = self.precision == Precision::Double;
+        let (kind, array) = match numbers(values, self.precision) {
+            Some(numbers) => numbers,
+            None => {
+                let vectors = values.vectors().unwrap_or_default();
+                let turned = vectors.iter().map(|&v| turned(v));
+                match (is_double && matches!(values, Values::DVec3(_)), has_direction(name)) {
+                    (true, directed) => {
+                        let kind = if directed { "vector3d[]" } else { "color3d[]" };
+                        (kind, Array::Double(turned.flat_map(|v| v.to_array()).collect(), 3))
+                    }
+                    (false, directed) => {
+                        let kind = if directed { "vector3f[]" } else { "color3f[]" };
+                        let turned = turned.flat_map(|v| v.as_vec3().to_array());
+                        (kind, Array::Float(turned.collect(), 3))
+                    }
+                }
+            }
+        };
+        (kind, Value::Array(array))
+    }
+
     fn channels(&mut self, channels: &Channels, count: usize, interpolation: &str) -> Result<()> {
         for (name, values) in channels {
             let refused = |found: String, wanted: &str| IoError::Unwritable {
@@ -235,13 +253,13 @@ impl Sheet {
             match (name.as_str(), values) {
                 ("v", _) if is_of_points && values.vectors().is_some() => {
                     let v = values.vectors().unwrap_or_default();
-                    let value = vectors(v.iter().map(|v| v.as_vec3()));
+                    let value = vectors(v.iter().map(|&v| self.up.to_file(v).as_vec3()));
                     self.put("velocities", "vector3f[]", value, None);
                     continue;
                 }
                 ("N", _) if is_of_points && values.vectors().is_some() => {
                     let normals = values.vectors().unwrap_or_default();
-                    let value = vectors(normals.iter().map(|normal| normal.as_vec3()));
+                    let value = vectors(normals.iter().map(|&n| self.up.to_file(n).as_vec3()));
                     self.put("normals", "normal3f[]", value, Some(interpolation));
                     continue;
                 }
@@ -268,20 +286,20 @@ impl Sheet {
                 let found = format!("another channel is called `{primvar}` in the scene");
                 return Err(refused(found, "give one of them another name"));
             }
-            let (kind, value) = primvar_of(values, self.precision);
+            let (kind, value) = self.primvar(name, values);
             self.put(&primvar, kind, value, Some(interpolation));
         }
         Ok(())
     }
 }
 
-/// The type and value of a channel as a primvar. Whole numbers are `int` if they can be: all programs know that one.
-fn primvar_of(values: &Values, precision: Precision) -> (&'static str, Value) {
-    let is_double = precision == Precision::Double;
-    let float3 = |values: Vec<f32>| ("float3[]", Array::Float(values, 3));
-    let (kind, array) = match values {
+/// The type and value of numbers. Whole ones are `int` if they can be: all programs know that type.
+fn numbers(values: &Values, precision: Precision) -> Option<(&'static str, Array)> {
+    Some(match values {
         Values::F32(values) => ("float[]", Array::Float(values.clone(), 1)),
-        Values::F64(values) if is_double => ("double[]", Array::Double(values.clone(), 1)),
+        Values::F64(values) if precision == Precision::Double => {
+            ("double[]", Array::Double(values.clone(), 1))
+        }
         Values::F64(values) => {
             ("float[]", Array::Float(values.iter().map(|&value| value as f32).collect(), 1))
         }
@@ -297,15 +315,8 @@ fn primvar_of(values: &Values, precision: Precision) -> (&'static str, Value) {
                 None => ("uint64[]", Array::UInt64(values.clone())),
             },
         },
-        Values::Vec3(values) => float3(values.iter().flat_map(|v| v.to_array()).collect()),
-        Values::DVec3(values) if is_double => {
-            ("double3[]", Array::Double(values.iter().flat_map(|v| v.to_array()).collect(), 3))
-        }
-        Values::DVec3(values) => {
-            float3(values.iter().flat_map(|v| v.as_vec3().to_array()).collect())
-        }
-    };
-    (kind, Value::Array(array))
+        Values::Vec3(_) | Values::DVec3(_) => return None,
+    })
 }
 
 /// Whole numbers of 31 bits; `None` if one is larger.

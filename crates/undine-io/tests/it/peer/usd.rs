@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::mesh::{Polygons, Strands};
-use undine_io::usd::geometry::{self, Form, Up};
-use undine_io::usd::layer::{Fields, Layer, Value};
+use undine_io::usd::geometry::{self, Form};
+use undine_io::usd::layer::Layer;
 use undine_io::usd::stage::{self, Stage, StageOutput, VolumeField};
 use undine_io::usd::{Scene, binary, text};
-use undine_io::{Channels, Curves, Faces, Geometry, Points, Values};
+use undine_io::{Channels, Curves, Faces, FileMetadata, Geometry, Points, UpAxis, Values};
 use undine_vdb::write::{Compression, encode_grid, write_file};
 use undine_vdb::{Class, Content, Grid, LeafMask, Metadata, Transform, Tree, VOXELS};
 
@@ -41,7 +41,10 @@ fn droplets(frame: usize) -> Geometry {
         ("pscale".into(), Values::F32(all.clone().map(|n| 0.5 + n as f32).collect())),
         ("id".into(), Values::U64(all.clone().map(|n| 100 + n as u64).collect())),
         ("age".into(), Values::F32(all.clone().map(|n| 0.25 * n as f32).collect())),
-        ("my colour!".into(), Values::Vec3(all.clone().map(|_| Vec3::X).collect())),
+        (
+            "my axis!".into(),
+            Values::Vec3(all.clone().map(|n| Vec3::new(n as f32, 0.0, 1.0)).collect()),
+        ),
     ]);
     let positions = all.map(|n| place(frame, n)).collect();
     Geometry { points: Points { positions, channels }, faces: None, curves: None }
@@ -78,7 +81,9 @@ fn hair(frame: usize) -> Geometry {
 const FRAMES: [usize; 3] = [1, 2, 4];
 
 /// Puts a cache of three outputs of points and meshes, and a volume, into a folder.
-fn cache(folder: &Path, up: Up, origin: DVec3, ending: &str) -> PathBuf {
+fn cache(folder: &Path, up: UpAxis, origin: DVec3, ending: &str) -> PathBuf {
+    let metadata =
+        FileMetadata { up, fps: Some(25.0), frame: Some(1), ..FileMetadata::default() };
     let save = |layer: &Layer, file: &str| {
         let bytes = match file.ends_with(".usdc") {
             true => binary::encode(layer).unwrap(),
@@ -94,7 +99,8 @@ fn cache(folder: &Path, up: Up, origin: DVec3, ending: &str) -> PathBuf {
         let mut first = None;
         for frame in FRAMES {
             let time = Some(frame as f64);
-            let form = Form { name: name.into(), time, origin, ..Form::default() };
+            let metadata = metadata.clone();
+            let form = Form { name: name.into(), time, origin, metadata, ..Form::default() };
             let mut geometry = made(frame);
             geometry.points.positions.iter_mut().for_each(|position| *position += origin);
             let layer = geometry::layer(&geometry, &form).unwrap();
@@ -123,12 +129,10 @@ fn cache(folder: &Path, up: Up, origin: DVec3, ending: &str) -> PathBuf {
     outputs.push(StageOutput::of_volume("smoke", fields, files.into()));
     let stage = Stage {
         name: "splash".into(),
-        fps: 25.0,
         first: 1.0,
         last: 4.0,
-        up,
         outputs,
-        data: Fields::from([("creator".to_owned(), Value::String("a test".into()))]),
+        metadata,
     };
     save(&stage::layer(&stage).unwrap(), "splash.usda");
     folder.join("splash.usda")
@@ -170,14 +174,14 @@ fn values<'a>(told: &'a Json, prim: &str, attribute: &str, kind: &str) -> &'a Js
 #[test]
 fn usd_opens_a_cache_without_a_word_and_finds_every_value() {
     for (ending, up, origin) in
-        [("usda", Up::Y, DVec3::ZERO), ("usdc", Up::Z, DVec3::new(64.0, 0.0, -1e6))]
+        [("usda", UpAxis::Y, DVec3::ZERO), ("usdc", UpAxis::Z, DVec3::new(64.0, 0.0, -1e6))]
     {
         let folder = tempfile::tempdir().unwrap();
         let root = cache(folder.path(), up, origin, ending);
         let told = ask("usd_dump.py", &root, &["1", "2", "4"]);
         assert_eq!((&told["complaints"], &told["faults"]), (&json!(""), &json!([])));
         assert_eq!(told["default"], "/splash");
-        assert_eq!(told["up"], if up == Up::Y { "Y" } else { "Z" });
+        assert_eq!(told["up"], if up == UpAxis::Y { "Y" } else { "Z" });
         assert_eq!((&told["metres"], &told["fps"]), (&json!(1.0), &json!(25.0)));
         assert_eq!(told["range"], json!([1.0, 4.0]));
 
@@ -185,37 +189,37 @@ fn usd_opens_a_cache_without_a_word_and_finds_every_value() {
         let mesh = |attribute, kind| values(&told, "/splash/surface", attribute, kind);
         for (n, frame) in FRAMES.into_iter().enumerate() {
             let all = 0..count_at(frame);
-            let points: Vec<_> = all.clone().map(|n| place(frame, n).to_array()).collect();
-            assert_eq!(drops("points", "point3f[]")[n], json!(points));
-            let v: Vec<_> = all.clone().map(|n| [n as f64, 0.0, 2.0]).collect();
-            assert_eq!(drops("velocities", "vector3f[]")[n], json!(v));
+            let points = all.clone().map(|n| place(frame, n));
+            assert_vectors(&drops("points", "point3f[]")[n], points, up);
+            let v = all.clone().map(|n| DVec3::new(n as f64, 0.0, 2.0));
+            assert_vectors(&drops("velocities", "vector3f[]")[n], v, up);
             let widths: Vec<_> = all.clone().map(|n| 1.0 + 2.0 * n as f64).collect();
             assert_eq!(drops("widths", "float[]")[n], json!(widths));
             let ids: Vec<_> = all.clone().map(|n| 100 + n).collect();
             assert_eq!(drops("ids", "int64[]")[n], json!(ids));
             assert_eq!(drops("primvars:id", "int[]")[n], json!(ids));
-            let ages: Vec<_> = all.map(|n| 0.25 * n as f64).collect();
+            let ages: Vec<_> = all.clone().map(|n| 0.25 * n as f64).collect();
             assert_eq!(drops("primvars:age", "float[]")[n], json!(ages));
-            assert_eq!(drops("primvars:my_colour_", "float3[]")[n][0], json!([1.0, 0.0, 0.0]));
+            let axes = all.map(|n| DVec3::new(n as f64, 0.0, 1.0));
+            assert_vectors(&drops("primvars:my_axis_", "vector3f[]")[n], axes, up);
 
             assert_eq!(mesh("faceVertexCounts", "int[]")[n], json!(vec![3; frame]));
             let corners: Vec<_> = (0..frame).flat_map(|n| [n, n + 1, n + 2]).collect();
             assert_eq!(mesh("faceVertexIndices", "int[]")[n], json!(corners));
-            assert_eq!(mesh("normals", "normal3f[]")[n][0], json!([0.0, 0.0, 1.0]));
+            let normals = (0..2 + frame).map(|_| DVec3::Z);
+            assert_vectors(&mesh("normals", "normal3f[]")[n], normals, up);
             assert_eq!(mesh("subdivisionScheme", "token")[n], "none");
             assert_eq!(mesh("primvars:kind", "int[]")[n], json!((0..frame).collect::<Vec<_>>()));
-            let high = [(1 + frame) as f64, frame as f64, -0.5];
-            assert_eq!(mesh("extent", "float3[]")[n][1], json!(high));
+            let ends = [place(frame, 0), place(frame, 1 + frame)];
+            assert_vectors(&mesh("extent", "float3[]")[n], ends.into_iter(), up);
 
             let smoke = values(&told, "/splash/smoke/density", "filePath", "asset");
             let file = json!({"path": format!("./smoke.{frame:04}.vdb"), "found": true});
             assert_eq!(smoke[n], file);
-            // Where the prim stands, with rows for columns: the origin, with Y turned to Z if that is up.
-            let [x, y, z] = origin.to_array();
-            let wanted = if up == Up::Y { [x, y, z, 1.0] } else { [x, -z, y, 1.0] };
-            let world = &told["prims"]["/splash/droplets"]["world"][n][3];
-            let found: Vec<f64> = serde_json::from_value(world.clone()).unwrap();
-            assert!(found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-9), "{found:?}");
+            // Where the prim stands: the last row, for points stand before their matrices there.
+            let world = &told["prims"]["/splash/droplets"]["world"][n];
+            let wanted = up.to_file(origin).extend(1.0).to_array();
+            assert_eq!((&world[0], &world[3]), (&json!([1.0, 0.0, 0.0, 0.0]), &json!(wanted)));
         }
         let prims = &told["prims"];
         let interpolation = |prim: &str, name: &str| {
@@ -242,11 +246,18 @@ fn usd_opens_a_cache_without_a_word_and_finds_every_value() {
                 let ours = undine_io::usd::read(&root, Some(time), Some(&path)).unwrap();
                 let theirs = &values(&told, &path, "points", "point3f[]")[n];
                 let theirs: Vec<[f64; 3]> = serde_json::from_value(theirs.clone()).unwrap();
-                let theirs = theirs.iter().map(|&point| DVec3::from_array(point) + origin);
+                let theirs =
+                    theirs.iter().map(|&point| up.from_file(DVec3::from_array(point)) + origin);
                 assert_all_near(&ours.points.positions, &theirs.collect::<Vec<_>>(), 1e-6);
             }
         }
     }
+}
+
+/// Vectors of a file are those of a simulation, with its axis up.
+fn assert_vectors(found: &Json, wanted: impl Iterator<Item = DVec3>, up: UpAxis) {
+    let wanted: Vec<_> = wanted.map(|vector| up.to_file(vector).to_array()).collect();
+    assert_eq!(found, &json!(wanted));
 }
 
 fn assert_all_near(found: &[DVec3], wanted: &[DVec3], tolerance: f64) {
@@ -265,7 +276,7 @@ fn attribute<'a>(object: &'a Json, name: &str, domain: &str, kind: &str) -> &'a 
 
 #[test]
 fn blender_shows_a_cache() {
-    for (ending, up) in [("usda", Up::Y), ("usdc", Up::Z)] {
+    for (ending, up) in [("usda", UpAxis::Y), ("usdc", UpAxis::Z)] {
         let folder = tempfile::tempdir().unwrap();
         let origin = DVec3::new(3.0, 0.0, 1000.0);
         let root = cache(folder.path(), up, origin, ending);
@@ -277,10 +288,12 @@ fn blender_shows_a_cache() {
             let drops = &objects["droplets"];
             assert_eq!(drops["type"], "POINTCLOUD");
             let of_points = |name, kind| attribute(drops, name, "POINT", kind);
-            let places: Vec<_> = all.clone().map(|n| place(frame, n).to_array()).collect();
-            assert_eq!(of_points("position", "FLOAT_VECTOR"), &json!(places));
-            let v: Vec<_> = all.clone().map(|n| [n as f64, 0.0, 2.0]).collect();
-            assert_eq!(of_points("velocity", "FLOAT_VECTOR"), &json!(v));
+            let places = all.clone().map(|n| place(frame, n));
+            assert_vectors(of_points("position", "FLOAT_VECTOR"), places, up);
+            let v = all.clone().map(|n| DVec3::new(n as f64, 0.0, 2.0));
+            assert_vectors(of_points("velocity", "FLOAT_VECTOR"), v, up);
+            let axes = all.clone().map(|n| DVec3::new(n as f64, 0.0, 1.0));
+            assert_vectors(of_points("my_axis_", "FLOAT_VECTOR"), axes, up);
             let radii: Vec<_> = all.clone().map(|n| 0.5 + n as f64).collect();
             assert_eq!(of_points("radius", "FLOAT"), &json!(radii));
             let ids: Vec<_> = all.clone().map(|n| 100 + n).collect();
@@ -288,20 +301,19 @@ fn blender_shows_a_cache() {
             let ages: Vec<_> = all.map(|n| 0.25 * n as f64).collect();
             assert_eq!(of_points("age", "FLOAT"), &json!(ages));
 
-            // Blender has Z up, whatever the scene has: Y is turned to Z, once.
+            // Blender has Z up, whatever the scene has, and turns those that have Y up.
             let world: [[f64; 4]; 4] = serde_json::from_value(drops["world"].clone()).unwrap();
-            let [x, y, z] = origin.to_array();
-            for (row, wanted) in world.iter().zip([x, -z, y]) {
-                assert!((row[3] - wanted).abs() < 1e-3, "{world:?}");
-            }
-            assert!((world[2][1] - 1.0).abs() < 1e-6 && (world[1][2] + 1.0).abs() < 1e-6);
+            let moved = DVec3::new(world[0][3], world[1][3], world[2][3]);
+            assert_all_near(&[moved], &[UpAxis::Z.to_file(origin)], 1e-3);
+            let is_turned = (world[2][1] - 1.0).abs() < 1e-6 && (world[1][2] + 1.0).abs() < 1e-6;
+            assert_eq!(is_turned, up == UpAxis::Y, "{world:?}");
 
             let mesh = &objects["surface"];
             let vertices = 0..2 + frame;
-            let places: Vec<_> = vertices.clone().map(|n| place(frame, n).to_array()).collect();
-            assert_eq!(attribute(mesh, "position", "POINT", "FLOAT_VECTOR"), &json!(places));
-            let v: Vec<_> = vertices.map(|n| [0.0, n as f64, 0.0]).collect();
-            assert_eq!(attribute(mesh, "velocity", "POINT", "FLOAT_VECTOR"), &json!(v));
+            let of_mesh = |name| attribute(mesh, name, "POINT", "FLOAT_VECTOR");
+            assert_vectors(of_mesh("position"), vertices.clone().map(|n| place(frame, n)), up);
+            let v = vertices.map(|n| DVec3::new(0.0, n as f64, 0.0));
+            assert_vectors(of_mesh("velocity"), v, up);
             let faces: Vec<_> = (0..frame).map(|n| [n, n + 1, n + 2]).collect();
             assert_eq!(mesh["polygons"], json!(faces));
             assert_eq!(attribute(mesh, "kind", "FACE", "INT"), &json!((0..frame).collect::<Vec<_>>()));
@@ -309,8 +321,8 @@ fn blender_shows_a_cache() {
 
             let hair = &objects["fine_hair"];
             assert_eq!(hair["type"], "CURVES");
-            let places: Vec<_> = (0..5).map(|n| place(frame, n).to_array()).collect();
-            assert_eq!(attribute(hair, "position", "POINT", "FLOAT_VECTOR"), &json!(places));
+            let places = (0..5).map(|n| place(frame, n));
+            assert_vectors(attribute(hair, "position", "POINT", "FLOAT_VECTOR"), places, up);
             assert_eq!(attribute(hair, "strand", "CURVE", "INT"), &json!([7, 8]));
 
             let smoke = &objects["smoke"];
