@@ -70,6 +70,33 @@ impl ArrayHead {
     }
 }
 
+/// What a file says of the arrays at one position among the attributes, by leaf. Leaves without are left out: those that some
+/// files have may be few, and positions and leaves many.
+#[derive(Debug, Default)]
+pub(super) struct Heads(Vec<(usize, ArrayHead)>);
+
+impl Heads {
+    /// Adds that of a leaf after those of all before it.
+    pub fn push(&mut self, leaf: usize, head: ArrayHead) {
+        self.0.push((leaf, head));
+    }
+
+    /// That of a leaf.
+    pub fn get(&self, leaf: usize) -> Option<&ArrayHead> {
+        // Mostly all leaves before it are there.
+        let at = match self.0.get(leaf) {
+            Some((there, _)) if *there == leaf => leaf,
+            _ => self.0.binary_search_by_key(&leaf, |(there, _)| *there).ok()?,
+        };
+        Some(&self.0[at].1)
+    }
+
+    /// All, with their leaves.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &ArrayHead)> {
+        self.0.iter().map(|(leaf, head)| (*leaf, head))
+    }
+}
+
 /// The bytes of the arrays of consecutive leaves.
 #[derive(Debug)]
 pub(super) struct Piece<'a> {
@@ -125,7 +152,7 @@ fn most_expanded(length: usize) -> usize {
 }
 
 /// The pieces that hold one attribute of all leaves.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Pieces<'a> {
     pub pieces: Vec<Piece<'a>>,
     /// Whether they are pages.
@@ -134,12 +161,11 @@ pub(super) struct Pieces<'a> {
 
 impl<'a> Pieces<'a> {
     /// Reads the lengths of pages.
-    pub fn read(cursor: &mut Cursor<'_>, heads: &[Option<ArrayHead>]) -> Result<Self> {
-        let mut pieces = Self::default();
-        let there = || heads.iter().enumerate().filter_map(|(leaf, head)| Some((leaf, (*head)?)));
-        pieces.paged = there().next().is_some_and(|(_, head)| head.paged);
+    pub fn read(cursor: &mut Cursor<'_>, heads: &Heads) -> Result<Self> {
+        let paged = heads.iter().next().is_some_and(|(_, head)| head.paged);
+        let mut pieces = Self { pieces: Vec::new(), paged };
         let mut left = 0;
-        for (leaf, head) in there() {
+        for (leaf, head) in heads.iter() {
             if head.paged != pieces.paged {
                 return Err(VdbError::Unsupported {
                     offset: head.offset,
@@ -167,12 +193,11 @@ impl<'a> Pieces<'a> {
     }
 
     /// Takes the bytes.
-    pub fn take(&mut self, cursor: &mut Cursor<'a>, heads: &[Option<ArrayHead>]) -> Result<()> {
+    pub fn take(&mut self, cursor: &mut Cursor<'a>, heads: &Heads) -> Result<()> {
         if self.paged {
             return self.pieces.iter_mut().try_for_each(|piece| piece.take(cursor));
         }
-        for (leaf, head) in heads.iter().enumerate() {
-            let Some(head) = head else { continue };
+        for (leaf, head) in heads.iter() {
             let is_compressed = !head.uniform && cursor.u8("whether an array is compressed")? != 0;
             let length = usize::try_from(head.length).unwrap_or(usize::MAX);
             let mut piece = Piece {

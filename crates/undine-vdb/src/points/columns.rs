@@ -45,7 +45,7 @@ impl Columns<'_> {
         budget: &mut Budget,
         unread: &mut Vec<(String, VdbError)>,
     ) -> Result<()> {
-        for (name, source) in self.sources() {
+        for (name, source) in self.sources(budget)? {
             match self.attribute(&name, &source, budget)? {
                 Found::Attribute(attribute) => points.attributes.push(attribute),
                 Found::Groups => {}
@@ -64,7 +64,7 @@ impl Columns<'_> {
     }
 
     /// Every attribute with where it is, in the order of the descriptors.
-    fn sources(&self) -> Vec<(String, Source)> {
+    fn sources(&self, budget: &mut Budget) -> Result<Vec<(String, Source)>> {
         let descriptors = &self.sets.descriptors;
         let mut sources: Vec<(String, Source)> = Vec::new();
         let mut known: BTreeMap<&str, usize> = BTreeMap::new();
@@ -72,19 +72,20 @@ impl Columns<'_> {
             for (position, array) in descriptor.arrays.iter().enumerate() {
                 let at = *known.entry(&array.name).or_insert(sources.len());
                 if at == sources.len() {
+                    self.spend_source(budget)?;
                     sources.push((array.name.clone(), vec![None; descriptors.len()]));
                 }
                 sources[at].1[which] = Some(position);
             }
         }
-        sources
+        Ok(sources)
     }
 
     /// The heads of the arrays of a source, with their leaves.
-    fn heads<'s>(&'s self, source: &'s Source) -> impl Iterator<Item = ArrayHead> + 's {
+    fn heads<'s>(&'s self, source: &'s Source) -> impl Iterator<Item = &'s ArrayHead> + 's {
         let of_leaf = self.sets.of_leaf.iter().enumerate();
         of_leaf.filter_map(|(leaf, &which)| {
-            source[which as usize].and_then(|position| self.sets.heads[position][leaf])
+            source[which as usize].and_then(|position| self.sets.heads[position].get(leaf))
         })
     }
 
@@ -120,7 +121,7 @@ impl Columns<'_> {
         };
 
         let count = self.points().saturating_mul(stride as usize);
-        budget.spend(count, values.value_size(), self.sets.offset)?;
+        self.spend(budget, count, values.value_size())?;
         let sweep = Sweep { columns: self, source, stride: stride as usize };
         match (&mut values, stored) {
             (Column::Float(column), _) => {
@@ -205,6 +206,9 @@ impl Columns<'_> {
                     let wanted = format!("there are {} arrays of 8 groups", arrays.len());
                     malformed(self.sets.offset, found, wanted)
                 })?;
+                if !sources.contains_key(name.as_str()) {
+                    self.spend_source(budget)?;
+                }
                 let none = || (vec![None; descriptors.len()], vec![0; descriptors.len()]);
                 let (source, bits) = sources.entry(name).or_insert_with(none);
                 source[which] = Some(position);
@@ -213,7 +217,7 @@ impl Columns<'_> {
         }
         let mut groups = BTreeMap::new();
         for (name, (source, bits)) in sources {
-            budget.spend(self.points(), 1, self.sets.offset)?;
+            self.spend(budget, self.points(), 1)?;
             let mut members = Vec::new();
             let decode = |which: u32, bytes: &[u8], members: &mut [bool]| {
                 let bit = bits[which as usize];
@@ -225,6 +229,17 @@ impl Columns<'_> {
             groups.insert(name.to_owned(), members);
         }
         Ok(groups)
+    }
+
+    /// Takes what a source needs from the budget.
+    fn spend_source(&self, budget: &mut Budget) -> Result<()> {
+        budget.spend(self.sets.descriptors.len(), size_of::<Option<usize>>(), self.sets.offset)
+    }
+
+    /// Takes what a column needs from the budget: its values, and work space for each leaf.
+    fn spend(&self, budget: &mut Budget, count: usize, size: usize) -> Result<()> {
+        budget.spend(self.starts.len(), size_of::<&[u8]>(), self.sets.offset)?;
+        budget.spend(count, size, self.sets.offset)
     }
 
     /// How many points there are.
@@ -312,7 +327,8 @@ impl Sweep<'_> {
     fn check_lengths(self, places: &[usize], size: usize) -> Result<()> {
         let sets = self.columns.sets;
         for (leaf, &which) in sets.of_leaf.iter().enumerate() {
-            let head = self.source[which as usize].and_then(|position| sets.heads[position][leaf]);
+            let head =
+                self.source[which as usize].and_then(|position| sets.heads[position].get(leaf));
             let Some(head) = head else { continue };
             let values = if head.uniform { 1 } else { places[leaf + 1] - places[leaf] };
             // Only of an array that is compressed by itself is the length another.
@@ -341,7 +357,7 @@ impl Sweep<'_> {
         }
         let mut bytes = piece.expand(decoder, scratch)?;
         for (leaf, part) in piece.leaves.clone().zip(parts) {
-            let Some(head) = sets.heads[position][leaf] else { continue };
+            let Some(head) = sets.heads[position].get(leaf) else { continue };
             let length = if pieces[position].paged { head.length as usize } else { bytes.len() };
             let (array, after) = bytes.split_at(length);
             bytes = after;

@@ -4,7 +4,7 @@
 //! column is allocated. Leaves may differ in their attributes; a column then has zeros for the leaves that lack it.
 
 use super::PointTree;
-use super::array::{ArrayHead, Pieces};
+use super::array::{ArrayHead, Heads, Pieces};
 use super::columns::Columns;
 use super::descriptor::Descriptor;
 use super::write::{RAW, SHARED};
@@ -66,7 +66,7 @@ impl<'a> Layout<'a> {
         let positions = usize::from(passes - 4) / 2;
         let sizes = cursor.take(2 * masks.len(), "the lengths of voxel buffers")?;
         let sets = Sets::read(cursor, masks.len(), positions)?;
-        let starts = sets.starts()?;
+        let starts = sets.starts();
         let mut pieces = Vec::with_capacity(positions);
         for heads in &sets.heads {
             pieces.push(Pieces::read(cursor, heads)?);
@@ -117,8 +117,8 @@ pub(super) struct Sets {
     pub descriptors: Vec<Descriptor>,
     /// Which of them each leaf has.
     pub of_leaf: Vec<u32>,
-    /// By position among the attributes of a leaf and by leaf.
-    pub heads: Vec<Vec<Option<ArrayHead>>>,
+    /// By position among the attributes of a leaf.
+    pub heads: Vec<Heads>,
     /// Where the first descriptor is.
     pub offset: u64,
 }
@@ -127,10 +127,10 @@ impl Sets {
     fn read(cursor: &mut Cursor<'_>, leaves: usize, positions: usize) -> Result<Self> {
         let offset = cursor.offset();
         let mut sets = Self { descriptors: vec![], of_leaf: vec![], heads: vec![], offset };
-        sets.heads.resize_with(positions, Vec::new);
+        sets.heads.resize_with(positions, Heads::default);
         let mut known: BTreeMap<&[u8], u32> = BTreeMap::new();
         let mut shared = None;
-        for _ in 0..leaves {
+        for leaf in 0..leaves {
             let which = match shared {
                 Some(which) => which,
                 None => {
@@ -141,9 +141,16 @@ impl Sets {
             };
             sets.of_leaf.push(which);
             let count = sets.descriptors[which as usize].arrays.len();
-            for (position, heads) in sets.heads.iter_mut().enumerate() {
-                let is_there = position < count;
-                heads.push(if is_there { Some(ArrayHead::read(cursor)?) } else { None });
+            let mut points = None;
+            for heads in &mut sets.heads[..count] {
+                let head = ArrayHead::read(cursor)?;
+                let wanted = *points.get_or_insert(head.count);
+                if head.count != wanted {
+                    let found = format!("an array of {} points", head.count);
+                    let wanted = format!("the leaf's first has {wanted}");
+                    return Err(malformed(head.offset, found, wanted));
+                }
+                heads.push(leaf, head);
             }
         }
         Ok(sets)
@@ -189,26 +196,18 @@ impl Sets {
 
     /// How many points a leaf has, as its arrays say; none if it has no arrays.
     fn count(&self, leaf: usize) -> Option<u32> {
-        self.heads.first()?[leaf].map(|head| head.count)
+        self.heads.first()?.get(leaf).map(|head| head.count)
     }
 
     /// The first point of each leaf, and at last how many there are.
-    fn starts(&self) -> Result<Vec<usize>> {
+    fn starts(&self) -> Vec<usize> {
         let mut starts = vec![0];
         let mut next = 0;
         for leaf in 0..self.of_leaf.len() {
-            let count = self.count(leaf);
-            for head in self.heads.iter().filter_map(|heads| heads[leaf]) {
-                if Some(head.count) != count {
-                    let found = format!("an array of {} points", head.count);
-                    let wanted = format!("the leaf's first has {}", count.unwrap_or(0));
-                    return Err(malformed(head.offset, found, wanted));
-                }
-            }
-            next += count.unwrap_or(0) as usize;
+            next += self.count(leaf).unwrap_or(0) as usize;
             starts.push(next);
         }
-        Ok(starts)
+        starts
     }
 }
 
