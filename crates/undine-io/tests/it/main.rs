@@ -17,6 +17,5 @@ mod vdb_file;
 mod usd_binary;
 mod usd_binary_hostile;
 mod usd_layers;
-mod usd_text;
 mod vdb_volume;
 mod write;

@@ -117,6 +117,15 @@ fn equal_arrays_are_stored_once() {
 }
 
 #[test]
+fn an_array_of_few_different_numbers_is_small() {
+    let radii: Vec<f32> = (0..100_000).map(|i| if i % 1000 == 0 { 0.2 } else { 0.1 }).collect();
+    let layer = layer_with(attribute("float[]", Value::Array(Array::Float(radii, 1))));
+    let bytes = binary::encode(&layer).unwrap();
+    assert!(bytes.len() < 3000, "{}", bytes.len());
+    assert_eq!(parse(&bytes), layer);
+}
+
+#[test]
 fn plain_arrays_lie_at_multiples_of_eight() {
     let numbers: Vec<f64> = (0..1000).map(|i| f64::from(i) * 0.1).collect();
     let layer = layer_with(attribute("double[]", Value::Array(Array::Double(numbers.clone(), 1))));

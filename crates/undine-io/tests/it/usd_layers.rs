@@ -95,6 +95,16 @@ pub fn every_type() -> Layer {
         add("h", "half[]", Array::Half(halfs(count), 1));
         add("f", "float[]", Array::Float(floats(count), 1));
         add("whole", "float[]", Array::Float((0..n).map(|i| i as f32).collect(), 1));
+        add(
+            "some",
+            "float[]",
+            Array::Float((0..n).map(|i| [0.1, -0.0, 0.3][i as usize % 3]).collect(), 1),
+        );
+        add(
+            "flags",
+            "double[]",
+            Array::Double((0..n).map(|i| f64::from(i % 2) * 0.1).collect(), 1),
+        );
         add("d", "double[]", Array::Double(doubles(count), 1));
         add("tc", "timecode[]", Array::Double(doubles(count), 1));
         add("s", "string[]", Array::String((0..n).map(|i| format!("text {}", i % 7)).collect()));

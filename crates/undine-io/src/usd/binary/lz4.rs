@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn one_block_and_many_chunks_hold_the_same() {
-        let bytes: Vec<u8> = (0..10_000_u32).map(|i| (i * i >> 7) as u8).collect();
+        let bytes: Vec<u8> = (0..10_000_u32).map(|i| ((i * i) >> 7) as u8).collect();
         for packed in [compress(&bytes), compress_by(&bytes, 999)] {
             assert_eq!(decompress(&packed, bytes.len()).unwrap(), bytes);
             assert!(decompress(&packed, bytes.len() - 1).is_none(), "there is no room");

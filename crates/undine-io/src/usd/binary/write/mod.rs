@@ -2,6 +2,7 @@
 //!
 //! The bytes follow from the layer alone. Large arrays are copied once, from the layer into the file's bytes.
 
+mod arrays;
 mod metadata;
 mod paths;
 mod sections;

@@ -24,8 +24,12 @@ pub struct Tables<'a> {
     /// Path, set of fields, kind of spec.
     pub specs: Vec<[u32; 3]>,
     blocks: HashMap<(Kind, Vec<u8>), Rep>,
-    arrays: HashMap<(Kind, usize, u64), Vec<(&'a [u8], Rep)>>,
+    /// Large arrays, by kind, length and a sample: their contents and where they are.
+    arrays: HashMap<(Kind, usize, u64), Vec<Stored<'a>>>,
 }
+
+/// The content of an array, and what stands for it.
+type Stored<'a> = (&'a [u8], Rep);
 
 impl<'a> Tables<'a> {
     /// The index of a word.

@@ -1,14 +1,13 @@
 //! Values: inside the eight bytes that stand for them where they fit, else in the file.
 
 use super::super::kind::{Kind, Rep};
-use super::super::{SMALLEST_COMPRESSED, integers};
-use super::tables::align;
-use super::{Writer, counted, mismatch, unwritable};
+use super::arrays::kind_of_array;
+use super::{Writer, mismatch, unwritable};
 use crate::error::Result;
-use crate::usd::layer::{Array, Fields, Value};
+use crate::usd::layer::{Fields, Value};
 use crate::usd::type_name::Scalar;
 use half::f16;
-use half::slice::HalfFloatSliceExt;
+use std::cmp::Ordering::Less;
 
 /// The deepest dictionary that is written or read.
 pub const DEEPEST_DICTIONARY: usize = 64;
@@ -139,7 +138,8 @@ impl<'a> Writer<'a> {
         kind: Option<Kind>,
         what: &str,
     ) -> Result<Rep> {
-        if let Some(pair) = samples.windows(2).find(|pair| !(pair[0].0 < pair[1].0)) {
+        let ascend = |pair: &[(f64, Value)]| pair[0].0.partial_cmp(&pair[1].0) == Some(Less);
+        if let Some(pair) = samples.windows(2).find(|pair| !ascend(pair)) {
             return Err(unwritable(
                 format!("`{what}`"),
                 format!("time {} comes before time {}", pair[0].0, pair[1].0),
@@ -158,103 +158,10 @@ impl<'a> Writer<'a> {
         }
         Ok(self.store(Kind::TimeSamples, block))
     }
-
-    fn array(&mut self, array: &'a Array, kind: Kind, value: &Value, what: &str) -> Result<Rep> {
-        let (tables, out) = (&mut self.tables, &mut self.out);
-        let whole = |width: usize, scalar, count: usize| {
-            is(kind, scalar, width) && count.is_multiple_of(width)
-        };
-        Ok(match array {
-            _ if is_empty(array) && fits(array, kind) => Rep::array(kind, 0),
-            Array::Bool(values) if kind == Kind::Bool => {
-                let mut block = (values.len() as u64).to_le_bytes().to_vec();
-                block.extend(values.iter().map(|&value| u8::from(value)));
-                tables.store_array(out, kind, block)
-            }
-            Array::UChar(values) if kind == Kind::UChar => {
-                tables.store_large(kind, values, || plain(out, kind, values, values.len()))
-            }
-            Array::Int(values, 1) if kind == Kind::Int => {
-                let content = bytemuck::cast_slice(values);
-                tables.store_large(kind, content, || compressed(out, kind, values, content))
-            }
-            Array::UInt(values) if kind == Kind::UInt => {
-                let content = bytemuck::cast_slice(values);
-                let signed: &[i32] = bytemuck::cast_slice(values);
-                tables.store_large(kind, content, || compressed(out, kind, signed, content))
-            }
-            Array::Int64(values) if kind == Kind::Int64 => {
-                let content = bytemuck::cast_slice(values);
-                tables.store_large(kind, content, || compressed(out, kind, values, content))
-            }
-            Array::UInt64(values) if kind == Kind::UInt64 => {
-                let content = bytemuck::cast_slice(values);
-                let signed: &[i64] = bytemuck::cast_slice(values);
-                tables.store_large(kind, content, || compressed(out, kind, signed, content))
-            }
-            Array::Int(values, width) if whole(*width, Scalar::Int, values.len()) => {
-                let content = bytemuck::cast_slice(values);
-                tables
-                    .store_large(kind, content, || plain(out, kind, content, values.len() / width))
-            }
-            Array::Half(values, width) if whole(*width, Scalar::Half, values.len()) => tables
-                .store_large(kind, bytemuck::cast_slice(values), || {
-                    let mut bits = vec![f16::ZERO; values.len()];
-                    bits.convert_from_f32_slice(values);
-                    plain(out, kind, bytemuck::cast_slice(&bits), values.len() / width)
-                }),
-            Array::Float(values, width) if whole(*width, Scalar::Float, values.len()) => {
-                let content = bytemuck::cast_slice(values);
-                tables
-                    .store_large(kind, content, || plain(out, kind, content, values.len() / width))
-            }
-            Array::Double(values, width) if whole(*width, Scalar::Double, values.len()) => {
-                let content = bytemuck::cast_slice(values);
-                tables
-                    .store_large(kind, content, || plain(out, kind, content, values.len() / width))
-            }
-            // An asset is a word where it stands alone, and a string in an array.
-            Array::String(texts) | Array::Asset(texts) if fits(array, kind) => {
-                let indices: Vec<u32> = texts.iter().map(|text| tables.string(text)).collect();
-                tables.store_array(out, kind, counted(&indices))
-            }
-            Array::Token(texts) if kind == Kind::Token => {
-                let indices: Vec<u32> = texts.iter().map(|text| tables.token(text)).collect();
-                tables.store_array(out, kind, counted(&indices))
-            }
-            _ => return Err(mismatch(value, kind, what)),
-        })
-    }
 }
 
 /// How far away a value is from the eight bytes that say so, if it follows them.
 const AT_ONCE: i64 = 8;
-
-/// Writes an array as it is.
-fn plain(out: &mut Vec<u8>, kind: Kind, content: &[u8], count: usize) -> Rep {
-    let rep = Rep::array(kind, align(out));
-    out.extend((count as u64).to_le_bytes());
-    out.extend_from_slice(content);
-    rep
-}
-
-/// Writes an array of integers compressed, unless it is short.
-fn compressed<T: integers::Packed>(
-    out: &mut Vec<u8>,
-    kind: Kind,
-    values: &[T],
-    content: &[u8],
-) -> Rep {
-    if values.len() < SMALLEST_COMPRESSED {
-        return plain(out, kind, content, values.len());
-    }
-    let rep = Rep::array(kind, align(out)).compressed();
-    let packed = integers::compress(values);
-    out.extend((values.len() as u64).to_le_bytes());
-    out.extend((packed.len() as u64).to_le_bytes());
-    out.extend(packed);
-    rep
-}
 
 /// The kind that a value has if nothing says more: a tuple of four is a vector, not a quaternion.
 fn natural(value: &Value, what: &str) -> Result<Kind> {
@@ -277,7 +184,7 @@ fn natural(value: &Value, what: &str) -> Result<Kind> {
         Value::HalfVec(parts) => of(Scalar::Half, parts.len()),
         Value::FloatVec(parts) => of(Scalar::Float, parts.len()),
         Value::DoubleVec(parts) => of(Scalar::Double, parts.len()),
-        Value::Array(array) => natural_of_array(array),
+        Value::Array(array) => kind_of_array(array),
         Value::Dictionary(_) => Some(Kind::Dictionary),
         Value::List(edit) => Some(super::metadata::kind_of_list(edit)),
     };
@@ -290,48 +197,9 @@ fn natural(value: &Value, what: &str) -> Result<Kind> {
     })
 }
 
-fn natural_of_array(array: &Array) -> Option<Kind> {
-    match array {
-        Array::Bool(_) => Some(Kind::Bool),
-        Array::UChar(_) => Some(Kind::UChar),
-        Array::Int(_, width) => Kind::of_tuple(Scalar::Int, *width),
-        Array::UInt(_) => Some(Kind::UInt),
-        Array::Int64(_) => Some(Kind::Int64),
-        Array::UInt64(_) => Some(Kind::UInt64),
-        Array::Half(_, width) => Kind::of_tuple(Scalar::Half, *width),
-        Array::Float(_, width) => Kind::of_tuple(Scalar::Float, *width),
-        Array::Double(_, width) => Kind::of_tuple(Scalar::Double, *width),
-        Array::String(_) => Some(Kind::String),
-        Array::Token(_) => Some(Kind::Token),
-        Array::Asset(_) => Some(Kind::Asset),
-    }
-}
-
 /// Whether a kind has such components.
-fn is(kind: Kind, scalar: Scalar, width: usize) -> bool {
+pub fn is(kind: Kind, scalar: Scalar, width: usize) -> bool {
     kind.tuple() == Some((scalar, width))
-}
-
-/// Whether the elements of an array are of this kind.
-fn fits(array: &Array, kind: Kind) -> bool {
-    let natural = natural_of_array(array);
-    natural == Some(kind)
-        || natural.is_some_and(|natural| natural.tuple() == kind.tuple() && kind.tuple().is_some())
-        || (natural == Some(Kind::String) && kind == Kind::PathExpression)
-}
-
-fn is_empty(array: &Array) -> bool {
-    match array {
-        Array::Bool(values) => values.is_empty(),
-        Array::UChar(values) => values.is_empty(),
-        Array::Int(values, _) => values.is_empty(),
-        Array::UInt(values) => values.is_empty(),
-        Array::Int64(values) => values.is_empty(),
-        Array::UInt64(values) => values.is_empty(),
-        Array::Half(values, _) | Array::Float(values, _) => values.is_empty(),
-        Array::Double(values, _) => values.is_empty(),
-        Array::String(texts) | Array::Token(texts) | Array::Asset(texts) => texts.is_empty(),
-    }
 }
 
 /// A number as a byte, if it is a whole one from −128 to 127. Minus zero is none.
