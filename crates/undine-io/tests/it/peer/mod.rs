@@ -4,4 +4,5 @@
 mod openvdb;
 #[cfg(feature = "peer-python")]
 mod usd;
+#[cfg(feature = "peer-python")]
 mod usdc;
