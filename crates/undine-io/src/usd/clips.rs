@@ -4,7 +4,7 @@
 //! scene's times are those in the files, and a manifest, if there is one, which attributes have values there. Where a file has
 //! no sample behind a time, values go on towards the first of the next file, as OpenUSD has it.
 
-use super::compose::{Sampled, between};
+use super::compose::{Index, Sampled, between, index};
 use super::layer::{Array, Fields, Value};
 use super::library::{Library, Source, Times};
 use crate::error::{IoError, Result};
@@ -41,11 +41,13 @@ struct Instant {
 }
 
 impl Place {
-    fn child(&self, name: &str) -> Option<Self> {
-        let prim = self.source.prim(&self.at)?;
-        let index = prim.children.iter().position(|child| child.name == name)?;
-        let at = [&self.at[..], &[u32::try_from(index).ok()?]].concat();
+    fn child(&self, names: &Index<'_>, name: &str) -> Option<Self> {
+        let at = [&self.at[..], &[*names.get(name)?]].concat();
         Some(Self { source: Rc::clone(&self.source), at })
+    }
+
+    fn names(&self) -> Index<'_> {
+        self.source.prim(&self.at).map(index).unwrap_or_default()
     }
 
     fn samples(&self, name: &str) -> &[(f64, Value)] {
@@ -118,22 +120,14 @@ impl Clips {
         Ok(Self { manifest, active: at(now, stage)?, next, changes })
     }
 
-    /// What the clips say of a child.
-    pub fn child(&self, name: &str) -> Option<Self> {
-        let below = |instant: &Option<Instant>| {
-            let instant = instant.as_ref()?;
-            let place = instant.place.child(name)?;
-            Some(Instant { place, ..*instant })
-        };
-        let manifest = self.manifest.as_ref().map(|place| place.child(name));
-        // What the manifest does not know, the clips do not say.
-        let manifest = match manifest {
-            Some(None) => return None,
-            known => known.flatten(),
-        };
-        let (active, next) = (below(&self.active), below(&self.next));
-        let changes = Rc::clone(&self.changes);
-        active.is_some().then_some(Self { manifest, active, next, changes })
+    /// What the clips say of the children, by name.
+    pub fn below(&self) -> Below<'_> {
+        Below {
+            clips: self,
+            active: self.active.as_ref().map(|instant| instant.place.names()).unwrap_or_default(),
+            next: self.next.as_ref().map(|instant| instant.place.names()).unwrap_or_default(),
+            manifest: self.manifest.as_ref().map(Place::names).unwrap_or_default(),
+        }
     }
 
     /// The value of an attribute; `None` if the clips have nothing to say about it.
@@ -161,6 +155,33 @@ impl Clips {
     /// When which file begins, in times of the scene.
     pub fn changes(&self) -> impl Iterator<Item = f64> {
         self.changes.iter().copied()
+    }
+}
+
+/// The children of a prim in the files of its clips.
+pub(super) struct Below<'a> {
+    clips: &'a Clips,
+    active: Index<'a>,
+    next: Index<'a>,
+    manifest: Index<'a>,
+}
+
+impl Below<'_> {
+    /// What the clips say of a child; `None` if they say nothing.
+    pub fn child(&self, name: &str) -> Option<Clips> {
+        let below = |instant: &Option<Instant>, names: &Index<'_>| {
+            let instant = instant.as_ref()?;
+            let place = instant.place.child(names, name)?;
+            Some(Instant { place, ..*instant })
+        };
+        let manifest = match &self.clips.manifest {
+            // What the manifest does not know, the clips do not say.
+            Some(manifest) => Some(manifest.child(&self.manifest, name)?),
+            None => None,
+        };
+        let active = Some(below(&self.clips.active, &self.active)?);
+        let next = below(&self.clips.next, &self.next);
+        Some(Clips { manifest, active, next, changes: Rc::clone(&self.clips.changes) })
     }
 }
 

@@ -95,6 +95,8 @@ impl Composed {
             .iter()
             .map(|site| site.opinions.iter().map(|opinion| index(opinion.prim())).collect())
             .collect();
+        let in_clips: Vec<Vec<_>> =
+            self.sites.iter().map(|site| site.clips.iter().map(Clips::below).collect()).collect();
         let mut children = Vec::with_capacity(order.len());
         for name in order {
             let path = format!("{}/{name}", self.path);
@@ -102,14 +104,13 @@ impl Composed {
                 continue;
             }
             let mut sites = Vec::new();
-            for (site, tables) in self.sites.iter().zip(&tables) {
+            for ((site, tables), in_clips) in self.sites.iter().zip(&tables).zip(&in_clips) {
                 let below = |(opinion, table): (&Opinion, &Index<'_>)| {
                     let at = [&opinion.at[..], &[*table.get(name)?]].concat();
                     Some(Opinion { source: Rc::clone(&opinion.source), at, times: opinion.times })
                 };
                 let opinions: Vec<_> = site.opinions.iter().zip(tables).filter_map(below).collect();
-                let clips: Vec<_> =
-                    site.clips.iter().filter_map(|clips| clips.child(name)).collect();
+                let clips: Vec<_> = in_clips.iter().filter_map(|below| below.child(name)).collect();
                 if opinions.is_empty() && clips.is_empty() {
                     continue;
                 }
@@ -211,9 +212,10 @@ fn is_value(sampled: &Sampled<'_>) -> bool {
     *sampled.low != Value::Block
 }
 
-type Index<'a> = std::collections::BTreeMap<&'a str, u32>;
+/// Where each child of a prim is, by name.
+pub(super) type Index<'a> = std::collections::BTreeMap<&'a str, u32>;
 
-fn index(prim: &Prim) -> Index<'_> {
+pub(super) fn index(prim: &Prim) -> Index<'_> {
     (0..).zip(&prim.children).map(|(index, child)| (child.name.as_str(), index)).collect()
 }
 
@@ -306,10 +308,20 @@ fn items<'a>(site: &'a Site, field: &str) -> Vec<(&'a Source, Times, &'a ListIte
         if let Some(items) = explicit {
             list = items.iter().map(from).collect();
         }
-        list.retain(|(_, _, item)| !deleted.contains(item));
-        list.retain(|(_, _, item)| !prepended.contains(item) && !appended.contains(item));
+        // What is taken out, and what is listed anew.
+        let gone: BTreeSet<_> = deleted.iter().chain(prepended).chain(appended).map(words).collect();
+        list.retain(|(_, _, item)| !gone.contains(&words(item)));
         list.splice(0..0, prepended.iter().map(from));
         list.extend(appended.iter().map(from));
     }
     list
+}
+
+/// What an entry of a list is known by.
+fn words(item: &ListItem) -> (&str, &str) {
+    match item {
+        ListItem::Word(word) => (word, ""),
+        ListItem::Path(path) => ("", path),
+        ListItem::Reference { asset, prim, .. } => (asset, prim),
+    }
 }

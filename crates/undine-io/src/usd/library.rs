@@ -3,7 +3,7 @@
 use super::layer::{Array, Layer, Prim, Value};
 use super::{binary, text};
 use crate::error::{IoError, Result};
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -43,9 +43,16 @@ impl Times {
 pub(super) struct Source {
     pub file: PathBuf,
     pub layer: Layer,
+    /// Where the prim of each path is, once one was asked for.
+    places: OnceCell<BTreeMap<String, Vec<u32>>>,
 }
 
 impl Source {
+    fn load(file: &Path) -> Result<Rc<Self>> {
+        let layer = load(file)?;
+        Ok(Rc::new(Self { file: file.to_owned(), layer, places: OnceCell::new() }))
+    }
+
     /// The prim at these indices from the top down.
     pub fn prim(&self, at: &[u32]) -> Option<&Prim> {
         let (&last, above) = at.split_last()?;
@@ -58,14 +65,7 @@ impl Source {
 
     /// The indices of the prim of a path such as `/World/Splash`.
     pub fn find(&self, path: &str) -> Option<Vec<u32>> {
-        let mut prims = &self.layer.prims;
-        let mut at = Vec::new();
-        for name in path.strip_prefix('/')?.split('/') {
-            let index = prims.iter().position(|prim| prim.name == name)?;
-            at.push(u32::try_from(index).ok()?);
-            prims = &prims[index].children;
-        }
-        Some(at)
+        self.places.get_or_init(|| places(&self.layer)).get(path).cloned()
     }
 
     /// A file that this one names: relative to its own folder.
@@ -80,6 +80,21 @@ impl Source {
         let said = number("timeCodesPerSecond").or_else(|| number("framesPerSecond"));
         said.filter(is_right).unwrap_or(24.0)
     }
+}
+
+/// The indices of all prims of a layer, by path.
+fn places(layer: &Layer) -> BTreeMap<String, Vec<u32>> {
+    let mut places = BTreeMap::new();
+    let mut left = vec![(String::new(), Vec::new(), &layer.prims)];
+    while let Some((above, at, prims)) = left.pop() {
+        for (index, prim) in (0..).zip(prims) {
+            let path = format!("{above}/{}", prim.name);
+            let at = [&at[..], &[index]].concat();
+            left.push((path.clone(), at.clone(), &prim.children));
+            places.insert(path, at);
+        }
+    }
+    places
 }
 
 /// A layer with its sublayers, the strongest first, and the times of each in those of the first.
@@ -115,7 +130,7 @@ impl Library {
         if let Some(known) = self.sources.borrow().get(file) {
             return Ok(Rc::clone(known));
         }
-        let source = Rc::new(Source { file: file.to_owned(), layer: load(file)? });
+        let source = Source::load(file)?;
         self.sources.borrow_mut().insert(file.to_owned(), Rc::clone(&source));
         Ok(source)
     }
@@ -126,7 +141,7 @@ impl Library {
             *reading = self.reading.get();
             return Ok(Rc::clone(known));
         }
-        let source = Rc::new(Source { file: file.to_owned(), layer: load(file)? });
+        let source = Source::load(file)?;
         let kept = (Rc::clone(&source), self.reading.get());
         self.clips.borrow_mut().insert(file.to_owned(), kept);
         Ok(source)

@@ -419,3 +419,57 @@ fn clips_by_a_template_are_found() {
     );
     assert!(refusal(&endless).contains("a million files"), "{}", refusal(&endless));
 }
+
+/// A scene with something of everything that is read.
+const MANY: &str = "( metersPerUnit = 0.5 upAxis = \"Z\" defaultPrim = \"W\" )
+def Xform \"W\" {
+    double3 xformOp:translate.timeSamples = { 0: (0, 0, 0), 4: (4, 0, 0) }
+    uniform token[] xformOpOrder = [\"xformOp:translate\"]
+    def Mesh \"M\" { int[] faceVertexCounts = [3, 4] int[] faceVertexIndices = [0, 1, 2, 0, 1, 2, 3]
+        point3f[] points.timeSamples = { 0: [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], 2: [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)] }
+        int[] primvars:kind = [1, 2] ( interpolation = \"uniform\" ) }
+    def Points \"P\" ( references = </W/Q> (offset = 1; scale = 2) ) { float3 xformOp:scale = (1, 2, 3)
+        quatf xformOp:orient = (1, 0, 0, 0)
+        uniform token[] xformOpOrder = [\"!resetXformStack!\", \"xformOp:scale\", \"!invert!xformOp:orient\"] }
+    def Points \"Q\" ( inherits = </C> ) { point3f[] points = [(1, 2, 3)] int64[] ids = [7] float[] widths = [1] }
+    def BasisCurves \"H\" { point3f[] points = [(0, 0, 0), (1, 0, 0)] int[] curveVertexCounts = [2] uniform token type = \"linear\" }
+    def Points \"K\" ( clips = { dictionary default = { double2[] active = [(0, 0), (2, 1)] asset[] assetPaths = [@a.usda@, @a.usda@]
+        string primPath = \"/W/Q\" double2[] times = [(0, 0), (2, 2)] asset manifestAssetPath = @a.usda@ } } ) { }
+}
+class \"C\" { normal3f[] normals = [(0, 0, 1)] ( interpolation = \"vertex\" ) }
+";
+
+proptest::proptest! {
+    #[test]
+    fn no_scene_is_too_strange(
+        changes in proptest::collection::vec((0_usize..4000, 0_u8..=255, 0_usize..12), 1..5),
+        time in proptest::option::of(-10.0..10.0_f64),
+    ) {
+        let folder = scene(MANY);
+        let file = folder.path().join("a.usda");
+        usd::read(&file, time, None).unwrap();
+        let mut bytes = fs::read(&file).unwrap();
+        for (place, byte, taken) in changes {
+            let place = place % bytes.len();
+            let end = (place + taken).min(bytes.len());
+            // Mostly characters that mean something.
+            let put = if byte < 128 { b"0123456789-.,()[]<>/\"WMPQ"[usize::from(byte) % 25] } else { byte };
+            bytes.splice(place..end, [put]);
+        }
+        fs::write(&file, &bytes).unwrap();
+        let _ = usd::read(&file, time, None);
+        let _ = usd::time_samples(&file);
+    }
+}
+
+#[test]
+fn copies_without_end_are_refused() {
+    // Each prim refers twice to the next one, which no memory would hold.
+    let mut source = String::new();
+    for n in 0..30 {
+        let next = n + 1;
+        source += &format!("def \"P{n}\" {{ def \"A\" ( references = </P{next}> ) {{ }} def \"B\" ( references = </P{next}> ) {{ }} }}\n");
+    }
+    source += &format!("def Mesh \"P30\" {{ {TRIANGLE} }}");
+    assert!(refusal(&scene(&source)).contains("262144 prims"), "{}", refusal(&scene(&source)));
+}

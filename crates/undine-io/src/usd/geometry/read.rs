@@ -6,6 +6,9 @@ use super::super::type_name::{Role, TypeName};
 use crate::table::{Channels, Values};
 use undine_core::glam::{DMat3, DMat4, DVec3, Vec3};
 
+/// More attributes than any prim has: each is looked for among all.
+const MOST_ATTRIBUTES: usize = 10_000;
+
 /// The tables of one prim, before they are joined with those of others.
 #[derive(Default)]
 pub(super) struct Piece {
@@ -82,6 +85,10 @@ pub(super) fn piece(
     matrix: DMat4,
     notes: &mut Vec<String>,
 ) -> Result<Piece, String> {
+    let attributes = prim.attribute_names().len();
+    if attributes > MOST_ATTRIBUTES {
+        return Err(format!("it has {attributes} attributes, more than {MOST_ATTRIBUTES}"));
+    }
     let space = Space::new(matrix);
     let mut piece = Piece::default();
     if let Some(points) = prim.value("points", time) {

@@ -4,6 +4,9 @@ use super::super::compose::Composed;
 use super::super::layer::{Array, Value};
 use undine_core::glam::{DMat4, DQuat, DVec3};
 
+/// More operations than any prim has.
+const MOST_OPERATIONS: usize = 1000;
+
 /// What a prim does to the space that it is in.
 pub(super) struct Local {
     pub matrix: DMat4,
@@ -16,6 +19,9 @@ pub(super) fn local(prim: &Composed, time: Option<f64>) -> Result<Local, String>
     let mut local = Local { matrix: DMat4::IDENTITY, resets: false };
     let order = prim.value("xformOpOrder", time);
     let Some(Value::Array(Array::Token(order))) = order.as_deref() else { return Ok(local) };
+    if order.len() > MOST_OPERATIONS {
+        return Err(format!("its `xformOpOrder` has more than {MOST_OPERATIONS} operations"));
+    }
     for word in order {
         if word == "!resetXformStack!" {
             local = Local { matrix: DMat4::IDENTITY, resets: true };

@@ -14,6 +14,9 @@ use undine_core::glam::{DMat3, DMat4, DVec3};
 /// Prims below prims, deeper than any scene.
 const MOST_DEPTH: usize = 200;
 
+/// Points of several prims together. A few lines can refer to one prim so often that no memory holds its copies.
+const MOST_JOINED: usize = 1 << 26;
+
 /// Reads the geometry of all prims, or of those at and below one path.
 pub(in crate::usd) fn read_prims(
     library: &Library,
@@ -33,6 +36,7 @@ pub(in crate::usd) fn read_prims(
     // What is chosen, and what lies on the way to it.
     let is_wanted = |path: &str| is_within(path, chosen) || is_within(chosen, path);
     let mut pieces = Vec::new();
+    let mut points = 0_usize;
     let mut is_found = chosen.is_empty();
     let space = space_of(scene);
     let top = Composed::top(library, stack, time, &is_wanted)?;
@@ -48,7 +52,18 @@ pub(in crate::usd) fn read_prims(
         match prim.type_name() {
             kind if is_chosen && read::is_geometry(kind) => {
                 let piece = read::piece(&prim, time, matrix, notes);
-                pieces.push(piece.map_err(|why| refused(&prim.path, why))?);
+                let piece = piece.map_err(|why| refused(&prim.path, why))?;
+                points += piece.positions.len();
+                if points > MOST_JOINED && !pieces.is_empty() {
+                    let found = format!("with those before it, it has {points} points");
+                    return Err(IoError::Scene {
+                        file: scene.file().to_owned(),
+                        prim: prim.path,
+                        found,
+                        wanted: "fewer copies of a prim; or choose some by their path".to_owned(),
+                    });
+                }
+                pieces.push(piece);
             }
             // What is below it are patterns that it would repeat.
             "PointInstancer" => {
