@@ -309,7 +309,8 @@ fn items<'a>(site: &'a Site, field: &str) -> Vec<(&'a Source, Times, &'a ListIte
             list = items.iter().map(from).collect();
         }
         // What is taken out, and what is listed anew.
-        let gone: BTreeSet<_> = deleted.iter().chain(prepended).chain(appended).map(words).collect();
+        let gone: BTreeSet<_> =
+            deleted.iter().chain(prepended).chain(appended).map(words).collect();
         list.retain(|(_, _, item)| !gone.contains(&words(item)));
         list.splice(0..0, prepended.iter().map(from));
         list.extend(appended.iter().map(from));

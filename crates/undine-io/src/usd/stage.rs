@@ -127,12 +127,7 @@ pub fn layer(stage: &Stage) -> Result<Layer> {
             StageKind::Volume { fields } => volume(&root, name, fields, &frames)?,
         });
     }
-    let prim = Prim {
-        name: root,
-        type_name: "Xform".to_owned(),
-        children,
-        ..Prim::default()
-    };
+    let prim = Prim { name: root, type_name: "Xform".to_owned(), children, ..Prim::default() };
     Ok(Layer { fields, prims: vec![prim], passed_over: Vec::new() })
 }
 

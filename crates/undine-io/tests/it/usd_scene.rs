@@ -8,7 +8,9 @@ use undine_core::mesh::{Polygons, Strands};
 use undine_io::usd::geometry::{self, Form};
 use undine_io::usd::stage::{self, Stage, StageOutput};
 use undine_io::usd::{self, Scene, text};
-use undine_io::{Channels, Curves, Faces, FileMetadata, Geometry, Points, Precision, UpAxis, Values};
+use undine_io::{
+    Channels, Curves, Faces, FileMetadata, Geometry, Points, Precision, UpAxis, Values,
+};
 
 fn folder(files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -335,13 +337,8 @@ fn cache(folder: &Path, up: UpAxis, origin: DVec3) {
         StageOutput::of_clips("my drops", &first.unwrap(), "drops.manifest.usda", frames).unwrap();
     let manifest = stage::manifest(&drops).unwrap();
     fs::write(folder.join("drops.manifest.usda"), text::write(&manifest).unwrap()).unwrap();
-    let stage = Stage {
-        name: "cache".into(),
-        first: 1.0,
-        last: 4.5,
-        outputs: vec![drops],
-        metadata,
-    };
+    let stage =
+        Stage { name: "cache".into(), first: 1.0, last: 4.5, outputs: vec![drops], metadata };
     fs::write(folder.join("a.usda"), text::write(&stage::layer(&stage).unwrap()).unwrap()).unwrap();
 }
 
@@ -391,7 +388,7 @@ fn outputs_and_frames_that_clash_are_not_written() {
     ] {
         let stage = Stage {
             name: "s".into(),
-                first: 1.0,
+            first: 1.0,
             last: 1.0,
             outputs,
             metadata: FileMetadata::default(),
@@ -468,7 +465,9 @@ fn copies_without_end_are_refused() {
     let mut source = String::new();
     for n in 0..30 {
         let next = n + 1;
-        source += &format!("def \"P{n}\" {{ def \"A\" ( references = </P{next}> ) {{ }} def \"B\" ( references = </P{next}> ) {{ }} }}\n");
+        source += &format!(
+            "def \"P{n}\" {{ def \"A\" ( references = </P{next}> ) {{ }} def \"B\" ( references = </P{next}> ) {{ }} }}\n"
+        );
     }
     source += &format!("def Mesh \"P30\" {{ {TRIANGLE} }}");
     assert!(refusal(&scene(&source)).contains("262144 prims"), "{}", refusal(&scene(&source)));

@@ -33,9 +33,10 @@ for text in sys.argv[2:]:
         if item.type == "MESH":
             told["polygons"] = [list(polygon.vertices) for polygon in data.polygons]
         if item.type == "VOLUME":
+            # Its message of an error may still be about the frame before the first, which it looks for on import.
             data.grids.load()
+            told["loaded"] = data.grids.is_loaded
             told["file"] = data.grids.frame_filepath
-            told["error"] = data.grids.error_message
             told["grids"] = [grid.name for grid in data.grids]
             told["sequence"] = [data.is_sequence, data.frame_start, data.frame_duration]
         told["world"] = [list(row) for row in made.matrix_world]

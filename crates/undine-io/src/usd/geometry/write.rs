@@ -97,10 +97,7 @@ fn placing(origin: DVec3) -> Vec<Attribute> {
     }
     let value = Value::DoubleVec(origin.to_array().to_vec());
     let order = Value::Array(Array::Token(vec!["xformOp:translate".to_owned()]));
-    vec![
-        constant("xformOp:translate", "double3", value),
-        uniform("xformOpOrder", "token[]", order),
-    ]
+    vec![constant("xformOp:translate", "double3", value), uniform("xformOpOrder", "token[]", order)]
 }
 
 fn prim(geometry: &Geometry, name: String, form: &Form) -> Result<Prim> {
