@@ -177,8 +177,8 @@ mod tests {
     use undine_core::Single;
 
     fn points(ids: &[u64]) -> Points {
-        let mut points = Points::default();
-        points.positions = ids.iter().map(|&id| DVec3::splat(id as f64)).collect();
+        let positions = ids.iter().map(|&id| DVec3::splat(id as f64)).collect();
+        let mut points = Points { positions, ..Points::default() };
         let mut insert = |name: &str, values| points.channels.insert(name.into(), values);
         insert("id", Values::U64(ids.to_vec()));
         insert("v", Values::Vec3(ids.iter().map(|&id| Vec3::X * id as f32).collect()));

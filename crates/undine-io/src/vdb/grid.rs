@@ -396,7 +396,8 @@ impl<'a> Maker<'a> {
     ) -> Result<()> {
         let size = voxel_size(self.topology(), shape, level);
         let band = self.channel.active == Active::Band;
-        if band && (!V::IS_DISTANCE || !(self.options.half_width >= 1.0)) {
+        let is_wide = self.options.half_width >= 1.0;
+        if band && !(V::IS_DISTANCE && is_wide) {
             let found = format!(
                 "{:?} in a band of {} voxels is no level set",
                 V::KIND,

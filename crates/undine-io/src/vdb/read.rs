@@ -166,7 +166,8 @@ fn lattice(grid: &Grid, up: UpAxis) -> Result<(f64, DVec3)> {
         })
     });
     let first = DVec3::new(rows[3][0], rows[3][1], rows[3][2]);
-    if !is_uniform || !(size > 0.0) || !first.is_finite() {
+    let is_positive = size > 0.0;
+    if !(is_uniform && is_positive && first.is_finite()) {
         let found =
             format!("its voxels are turned, mirrored or no cubes: {:?}", grid.transform.rows);
         let wanted = "a volume has cubes along the axes; sample the grid at the voxels of one, or say which axis points up in the file";
@@ -310,7 +311,7 @@ impl Taking<'_> {
         is_new: bool,
     ) -> Result<()> {
         let up = if names::has_direction(channel) { self.up } else { UpAxis::Y };
-        let value = |stored: T::Stored| T::restored(stored.from_file(up));
+        let value = |stored: T::Stored| T::restored(stored.of_file(up));
         if is_new {
             let mut spec = ChannelSpec::new(channel, value(tree.background));
             if let Some(Entry::String(unit)) = grid.metadata.get("unit") {

@@ -34,7 +34,7 @@ pub trait GridValue: Value {
     }
 
     /// A vector of a file as a simulation has it, where this axis points up; anything else as it is.
-    fn from_file(self, _up: UpAxis) -> Self {
+    fn of_file(self, _up: UpAxis) -> Self {
         self
     }
 }
@@ -81,7 +81,7 @@ macro_rules! vector {
             fn to_file(self, up: UpAxis) -> Self {
                 up.to_file(DVec3::from_array(self.map(f64::from))).to_array().map(|c| c as $real)
             }
-            fn from_file(self, up: UpAxis) -> Self {
+            fn of_file(self, up: UpAxis) -> Self {
                 up.from_file(DVec3::from_array(self.map(f64::from))).to_array().map(|c| c as $real)
             }
         }

@@ -206,11 +206,11 @@ fn what_is_no_volume_is_refused_with_what_would_do() {
 
 /// Points with all kinds of channels.
 fn cloud(count: u64) -> Points {
-    let mut points = Points::default();
-    points.positions = (0..count)
+    let positions = (0..count)
         .map(|n| DVec3::new(n as f64 * 0.37 % 1.0, n as f64 * 0.61 % 1.0, n as f64 * 0.83 % 1.0))
         .map(|at| at * 3.0 + DVec3::new(1e4, -20.0, 3.0))
         .collect();
+    let mut points = Points { positions, ..Points::default() };
     let each = || 0..count;
     let mut insert = |name: &str, values| points.channels.insert(name.into(), values);
     insert("velocity", Values::Vec3(each().map(|n| Vec3::new(n as f32, 1.0, -2.0)).collect()));

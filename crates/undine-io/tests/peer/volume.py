@@ -20,7 +20,7 @@ for head in grids:
         values = numpy.zeros((96, 96, 96), numpy.float32)
         grid.copyToArray(values, ijk=(-48, -48, -48))
         print("inside", (values < 0).sum())
-        print("band", numpy.abs(values).max(), grid.background)
+        print("band", float(numpy.abs(values).max()), grid.background)
         corners, _, _ = grid.convertToPolygons(0, 0)
         away = numpy.abs(numpy.linalg.norm(corners - numpy.array([7.0, 0.0, 0.0]), axis=1) - 1.5).max()
         print("corners", len(corners), away)
