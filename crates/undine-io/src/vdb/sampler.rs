@@ -13,7 +13,7 @@ use undine_vdb::{Level, Transform, Tree, VOXELS, tree::voxel};
 /// ```
 /// use undine_core::glam::DVec3;
 /// use undine_io::vdb::VolumeSampler;
-/// use undine_vdb::{Leaves, LeafMask, Transform, Tree};
+/// use undine_vdb::{LeafMask, Transform, Tree};
 /// # fn main() -> undine_io::Result<()> {
 /// let mut tree = Tree::new(0.0_f32);
 /// let values = std::array::from_fn(|voxel| (voxel >> 6) as f32); // x

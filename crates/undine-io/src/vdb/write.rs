@@ -18,8 +18,7 @@ use undine_vdb::write::{self, Compression, EncodedGrid, GridParts};
 /// A `.vdb` file to be: grids are added one after another, on all processes alike, and written by the first.
 ///
 /// ```
-/// use std::sync::Arc;
-/// use undine_core::{DiscreteVolume, GridDomain, Single};
+/// use undine_core::{DiscreteVolume, GridDomain};
 /// use undine_io::{FileMetadata, vdb::{ChannelGrid, VdbFile, VolumeOptions}};
 /// # fn write(domain: &GridDomain, smoke: &DiscreteVolume) -> undine_io::Result<()> {
 /// let metadata = FileMetadata { fps: Some(24.0), frame: Some(7), ..FileMetadata::default() };
