@@ -1,6 +1,7 @@
 //! Every node that a scene may hold: what the phenomena, the data graph and the settings declare.
 
-use crate::settings::{OUTPUT, SETUP};
+use crate::output::OUTPUT;
+use crate::settings::SETUP;
 use std::collections::BTreeMap;
 use undine_schema::{Declaration, Kind, Parameter, spelling};
 

@@ -3,8 +3,9 @@
 use crate::address::{Exposed, below};
 use crate::catalogue::{Catalogue, suggestion};
 use crate::diagnostic::{Diagnostic, Place, Report};
+use crate::output::{OUTPUT, Output};
 use crate::scene::{Expose, GraphNode, Input};
-use crate::settings::{OUTPUT, Output, SETUP};
+use crate::settings::SETUP;
 use std::collections::BTreeMap;
 use undine_schema::setup::{self, Behavior, Group, Node};
 use undine_schema::{Declaration, Fallback, Kind, Parameter, Setting, Type, Value};

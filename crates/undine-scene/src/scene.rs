@@ -6,7 +6,8 @@ use crate::check::Check;
 use crate::diagnostic::{Diagnostic, Place, Report, Source};
 use crate::document::{Atom, Element, Scalar};
 use crate::include::{self, Files};
-use crate::settings::{OUTPUT, Output, SETUP, Settings};
+use crate::output::{OUTPUT, Output};
+use crate::settings::{SETUP, Settings};
 use crate::tree::Tree;
 use crate::{syntax, template};
 use std::collections::BTreeMap;
@@ -159,7 +160,7 @@ impl Scene {
             .collect();
         let mut inputs = tree.inputs;
         if outputs.is_empty() {
-            outputs.push(Output::new(&setup::Settings::new()));
+            outputs.push(Output::plain());
         }
         one_folder(&mut outputs, &places, &mut report);
 
@@ -285,7 +286,13 @@ fn output(tree: &mut Tree<'_>, element: &Element, n: usize) -> Output {
     }
     let path = format!("output{n}");
     tree.places.insert(path.clone(), element.header());
-    Output::new(&tree.settings_of(element, &OUTPUT, &path, |_| false).0)
+    let set = tree.settings_of(element, &OUTPUT, &path, |_| false).0;
+    Output::new(&set).unwrap_or_else(|fault| {
+        let place = tree.places.get(&format!("{path}.rename")).cloned();
+        let error = Diagnostic::error(&place.unwrap_or_else(|| element.header()), fault);
+        tree.report.add(error.help("write for example rename=\"v=velocity pscale=radius\""));
+        Output::plain()
+    })
 }
 
 /// One cache belongs to one run: where one `output` names its folder, it holds for all, and another is an error.

@@ -1,6 +1,7 @@
-//! How the whole run goes: the nodes `setup` and `output`, declared like everything else.
+//! How the whole run goes: the node `setup`, declared like everything else.
 
 use crate::diagnostic::{Diagnostic, Place, Source};
+use undine_io::UpAxis;
 use undine_schema::setup;
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type, Value};
 
@@ -85,51 +86,6 @@ pub const SETUP: Declaration = Declaration {
     example: "setup \"dam-break\" fps=24 frames=96",
 };
 
-/// The node `output`.
-pub const OUTPUT: Declaration = Declaration {
-    name: "output",
-    kind: Kind::Settings,
-    doc: "Says what is written, and where",
-    about: "May stand several times, to write parts of a scene in different ways; all go to one folder, which one of them names. \
-        Without any, everything is written to `cache` beside the scene.",
-    parameters: &[
-        Parameter {
-            fallback: undine_schema::Fallback::Text("cache"),
-            ..Parameter::new("dir", Type::File, "the folder to write to, relative to the scene")
-        },
-        Parameter::new(
-            "of",
-            Type::Target,
-            "the Object or Group to write; everything, if not given",
-        )
-        .optional(),
-        Parameter::new(
-            "channels",
-            Type::Text,
-            "the channels to write, such as \"P v id\"; all, if not given",
-        )
-        .optional(),
-        Parameter::integer("every", 1, "writes every so many frames").between(1.0, 1e6),
-        Parameter::integer(
-            "per-frame",
-            1,
-            "how often a frame is written, evenly spaced in time, for motion between frames",
-        )
-        .between(1.0, 1000.0)
-        .advanced(),
-    ],
-    example: "output dir=\"cache\"",
-};
-
-/// Which way is up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Up {
-    /// The y axis.
-    Y,
-    /// The z axis.
-    Z,
-}
-
 /// What `setup` says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -156,7 +112,7 @@ pub struct Settings {
     /// Of random choices.
     pub seed: u64,
     /// Which way is up.
-    pub up: Up,
+    pub up: UpAxis,
     /// Frames between checkpoints; `None` for a single one, at the last frame.
     pub checkpoint_every: Option<usize>,
     /// How many checkpoints stay; `None` keeps all.
@@ -243,7 +199,7 @@ impl Settings {
             max_substeps: count("max-substeps").max(count("substeps")),
             newton_iterations: count("newton-iterations"),
             seed: whole("seed") as u64,
-            up: if text("up") == "z" { Up::Z } else { Up::Y },
+            up: if text("up") == "z" { UpAxis::Z } else { UpAxis::Y },
             checkpoint_every: Some(count("checkpoint-every")).filter(|&every| every > 0),
             checkpoint_keep: Some(count("checkpoint-keep")).filter(|&keep| keep > 0),
         })
@@ -276,44 +232,6 @@ fn frame_range(text: &str, first: i64) -> Result<(i64, i64), String> {
     }
 }
 
-/// What an `output` says.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Output {
-    /// The folder, relative to the scene's.
-    pub dir: String,
-    /// The path of the Object or Group to write; everything, if `None`.
-    pub of: Option<String>,
-    /// The channels to write; all, if empty.
-    pub channels: Vec<String>,
-    /// Writes every so many frames.
-    pub every: usize,
-    /// How often each frame is written.
-    pub per_frame: usize,
-}
-
-impl Output {
-    /// From what an `output` sets.
-    pub(crate) fn new(set: &setup::Settings) -> Self {
-        let text = |name: &str| match set.get(name).map(|setting| setting.at(0.0)) {
-            Some(Value::Text(text)) => Some(text),
-            _ => None,
-        };
-        let count = |name: &str| match set.get(name).map(|setting| setting.at(0.0)) {
-            Some(Value::Integer(whole)) => usize::try_from(whole).unwrap_or(1),
-            _ => 1,
-        };
-        Self {
-            dir: text("dir").unwrap_or_else(|| "cache".to_owned()),
-            of: text("of"),
-            channels: text("channels")
-                .map(|names| names.split_whitespace().map(str::to_owned).collect())
-                .unwrap_or_default(),
-            every: count("every"),
-            per_frame: count("per-frame"),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -322,7 +240,6 @@ mod tests {
     #[test]
     fn declarations_have_no_faults() {
         assert_eq!(faults(&SETUP), [""; 0]);
-        assert_eq!(faults(&OUTPUT), [""; 0]);
     }
 
     #[test]

@@ -66,6 +66,11 @@ impl Timeline {
         frames * self.frame_time()
     }
 
+    /// Simulated time at a frame's number, with its part between frames [s]; 0 at the first.
+    pub fn time_at(&self, number: f64) -> f64 {
+        (number - self.first as f64) * self.frame_time()
+    }
+
     /// Simulated time from frame to frame [s].
     pub fn frame_time(&self) -> f64 {
         self.time_scale / self.fps

@@ -86,6 +86,11 @@ impl World {
         Ok(self.domains.add(domain.with_budget(self.budget.clone())))
     }
 
+    /// The Domain that stores on this frame lie in.
+    pub fn domain_with(&self, frame: &Frame) -> Option<&GridDomain> {
+        self.domains.iter().map(|(_, domain)| domain).find(|domain| domain.frame() == frame)
+    }
+
     /// An Object.
     pub fn object(&self, id: ObjectId) -> &ObjectEntry {
         &self.objects[id.0]

@@ -19,6 +19,7 @@ pub mod tree;
 pub mod value;
 pub mod write;
 
+pub use codec::Codec;
 pub use compression::Compression;
 pub use error::{Result, VdbError};
 pub use grid::{Class, Content, Grid};

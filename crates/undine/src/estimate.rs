@@ -1,6 +1,7 @@
 //! What a run will take, judged by its first frame.
 
-use crate::frames;
+use crate::cache::FrameId;
+use crate::frames::{self, StageFile};
 use crate::run::RunError;
 use undine_scene::Scene;
 use undine_sim::Simulation;
@@ -46,13 +47,10 @@ pub fn estimate(scene: &Scene, simulation: &Simulation) -> Result<Estimate, RunE
         .map(|store| store.total.total())
         .sum();
     let mut frame = Counted(0);
-    for (_, object) in simulation.objects() {
-        for (_, store) in object.output() {
-            if let Some(points) = frames::points(world, store, &[])? {
-                frames::write(&points, &mut frame)?;
-            }
-        }
-    }
+    let first = FrameId::whole(timeline.first);
+    frames::each_file(scene, simulation, first, &mut StageFile::default(), |_, content| {
+        content.write(&mut frame)
+    })?;
     let mut too_many = None;
     let per_frame = match timeline.substeps {
         Substeps::Fixed(count) => f64::from(count),

@@ -6,6 +6,7 @@ use crate::run::RunError;
 use std::path::Path;
 use std::sync::Arc;
 use undine_core::memory::MemoryBudget;
+use undine_io::usd::geometry::identifier;
 use undine_scene::graph::{Context, Graph};
 use undine_scene::{GraphNode, Output, Scene};
 use undine_schema::setup::{self, Group, Node};
@@ -57,12 +58,12 @@ pub fn simulation(scene: &Scene, budget: MemoryBudget) -> Result<Simulation, Run
     Ok(simulation)
 }
 
-/// The name of the file that a store of an Object goes into.
-pub fn file_name(path: &str, suffix: Option<&str>) -> String {
+/// What the files of a store of an Object are called, before the frame's number.
+pub fn stem(path: &str, suffix: Option<&str>) -> String {
     let stem = path.replace('/', "-");
     match suffix {
-        Some(suffix) => format!("{stem}-{suffix}.ply"),
-        None => format!("{stem}.ply"),
+        Some(suffix) => format!("{stem}-{suffix}"),
+        None => stem,
     }
 }
 
@@ -96,7 +97,7 @@ fn check_names(simulation: &Simulation) -> undine_sim::Result<()> {
     let mut taken = std::collections::BTreeMap::new();
     for (path, object) in simulation.objects() {
         for (suffix, _) in object.output() {
-            let name = file_name(path, suffix);
+            let name = stem(path, suffix);
             let is_plain = |c: char| c.is_alphanumeric() || "-_. ".contains(c);
             if !name.chars().all(is_plain) || name.starts_with('.') || name.len() > 200 {
                 let what = format!("`{name}` is no good name for a file");
@@ -106,8 +107,10 @@ fn check_names(simulation: &Simulation) -> undine_sim::Result<()> {
                     "use letters, digits, hyphens and underscores, not too many",
                 ));
             }
-            if let Some(other) = taken.insert(name.to_lowercase(), path) {
-                let what = format!("its file `{name}` would be that of `{other}`, too");
+            // As USD calls it, which knows no hyphens; and some disks know no capitals.
+            let key = identifier(&name).to_lowercase();
+            if let Some(other) = taken.insert(key, path) {
+                let what = format!("its files `{name}.####` would be those of `{other}`, too");
                 return Err(SimError::setup(path, what, "give one of them another name"));
             }
         }

@@ -5,6 +5,7 @@
 //! rest once per time. The same graph gives the same data for any number of threads.
 
 mod error;
+mod files;
 mod filter_noise;
 mod filter_points;
 mod filter_transform;
@@ -17,13 +18,13 @@ mod source_shape;
 pub use error::{Fault, GraphError};
 
 use crate::scene::{GraphNode, Input, Scene};
-use crate::settings::Up;
 use given::Given;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use undine_core::MemoryBudget;
 use undine_core::glam::DVec3;
+use undine_io::UpAxis;
 use undine_schema::{Declaration, Kind, Type, Value};
 use undine_sim::input::{Data, Geometry, Inputs};
 
@@ -37,7 +38,7 @@ pub struct Context {
     /// What files are relative to.
     pub folder: PathBuf,
     /// Which way is up in the scene.
-    pub up: Up,
+    pub up: UpAxis,
     /// What voxels may take.
     pub budget: MemoryBudget,
 }
@@ -48,7 +49,7 @@ impl Default for Context {
             frame_seconds: 1.0 / 24.0,
             first_frame: 1,
             folder: PathBuf::new(),
-            up: Up::Y,
+            up: UpAxis::Y,
             budget: MemoryBudget::unlimited(),
         }
     }
@@ -159,7 +160,7 @@ pub struct Graph {
     still: Mutex<BTreeMap<String, Arc<Data>>>,
     /// Of each input that changes, the last times.
     moving: Mutex<BTreeMap<String, Vec<AtTime>>>,
-    files: source_file::Files,
+    files: files::Files,
 }
 
 /// Inputs at most that need each other one after the other.
@@ -186,7 +187,7 @@ impl Graph {
             context,
             still: Mutex::default(),
             moving: Mutex::default(),
-            files: source_file::Files::default(),
+            files: files::Files::default(),
         };
         let mut done = BTreeSet::new();
         for (name, input) in &graph.inputs {
@@ -410,8 +411,8 @@ impl Inputs for Graph {
 
     fn up(&self) -> DVec3 {
         match self.context.up {
-            Up::Y => DVec3::Y,
-            Up::Z => DVec3::Z,
+            UpAxis::Y => DVec3::Y,
+            UpAxis::Z => DVec3::Z,
         }
     }
 }

@@ -1,16 +1,15 @@
 //! Sources from outside: a file, a sequence of files, the state that another run left, another input.
 
-use super::{Call, Context, Fault, lock};
+use super::files::{Reading, says_its_axes, times};
+use super::{Call, Context, Fault};
 use crate::catalogue::LOAD;
 use crate::scene::GraphNode;
-use crate::settings::Up;
 use std::f64::consts::FRAC_PI_2;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 use undine_core::glam::{DQuat, DVec3};
-use undine_core::mesh::Surface;
-use undine_geometry::Pose;
+use undine_geometry::{Motion, Pose};
 use undine_io::Pattern;
+use undine_io::UpAxis;
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type, Value};
 use undine_sim::input::{Data, Geometry, PointCloud, VELOCITY};
 
@@ -19,6 +18,12 @@ const FILE: Parameter = Parameter::new(
     Type::File,
     "the file, relative to the scene, with #### or $F4 for the frame's number",
 );
+const PART: Parameter = Parameter::new(
+    "part",
+    Type::Text,
+    "the prim of a USD file, by its path, or the grid of a VDB file, by its name; all there is, if not given",
+)
+.optional();
 const UNIT: Parameter = {
     let mut unit =
         Parameter::new("unit", Type::Text, "the unit of lengths in the file: m, cm, mm, in, ft");
@@ -43,11 +48,13 @@ pub(super) static FROM: Declaration = Declaration {
 pub(super) static LOADED: Declaration = Declaration {
     name: LOAD,
     kind: Kind::Source,
-    doc: "Points or a mesh from a PLY or OBJ file",
-    about: "Lengths, velocities `v` and radii `pscale` are converted to metres, and everything is turned to the scene's up axis. Of numbered \
-            files, that of the frame is read; use `animate` for what lies between frames.",
+    doc: "Points, a mesh, curves or a level set from a PLY, OBJ, STL, USD or VDB file",
+    about: "Lengths, velocities `v` and radii `pscale` are converted to metres, and everything is turned to the scene's up axis; USD and VDB \
+            files say their own. Of numbered files, that of the frame is read, and of a USD file that moves, the frame as its time code; use \
+            `animate` for what lies between frames. Of a VDB file, the first level set or points are read.",
     parameters: &[
         FILE,
+        PART,
         UNIT,
         UP,
         Parameter::integer(
@@ -63,12 +70,13 @@ pub(super) static LOADED: Declaration = Declaration {
 pub(super) static ANIMATE: Declaration = Declaration {
     name: "animate",
     kind: Kind::Source,
-    doc: "A sequence of PLY or OBJ files, at any time, with velocities",
+    doc: "A sequence of files, or a USD file that moves, at any time, with velocities",
     about: "Between two frames of the same topology (the same faces, or points with the same ids) places and channels are interpolated, and \
             velocities `v` are differences over the frames on both sides, or on the one side there is. Where the topology changes, the nearest \
-            frame is taken. Before the first and after the last frame it rests.",
+            frame is taken. Before the first and after the last frame it rests. Time codes of a USD file are numbers of frames.",
     parameters: &[
         FILE,
+        PART,
         UNIT,
         UP,
         Parameter::choice(
@@ -115,12 +123,19 @@ pub(super) fn from(call: &Call<'_>) -> Result<Data, Fault> {
 
 pub(super) fn load(call: &Call<'_>) -> Result<Data, Fault> {
     let pattern = Pattern::new(&call.given.text("file")?, &call.context().folder)?;
-    let frame = match call.given.optional_integer("frame")? {
-        Some(frame) => frame,
-        None => frame_number(call).round() as i64,
+    let number = match call.given.optional_integer("frame")? {
+        Some(frame) => frame as f64,
+        None => frame_number(call),
     };
-    let file = pattern.find(frame)?;
-    converted(call, &*call.graph.files.read(&file)?)
+    let file = pattern.find(number.round() as i64)?;
+    let time = (!pattern.is_numbered() && !times(&file).is_empty()).then_some(number);
+    read(call, file, time)
+}
+
+/// What is read of a file at a time [time codes], in metres and turned to the scene's up axis.
+fn read(call: &Call<'_>, file: PathBuf, time: Option<f64>) -> Result<Data, Fault> {
+    let reading = Reading { part: call.given.optional_text("part")?, file, time };
+    converted(call, &reading.file, &*call.graph.files.read(&reading)?)
 }
 
 /// Whether a file is read for the current frame.
@@ -128,14 +143,15 @@ pub(super) fn follows_frames(node: &GraphNode, context: &Context) -> bool {
     let file = node.settings.get("file").map(|setting| setting.at(0.0));
     let is_numbered =
         |text: &str| Pattern::new(text, &context.folder).is_ok_and(|pattern| pattern.is_numbered());
-    !node.settings.contains_key("frame")
-        && matches!(file, Some(Value::Text(text)) if is_numbered(&text))
+    let moves = |text: &str| is_numbered(text) || !times(&context.folder.join(text)).is_empty();
+    !node.settings.contains_key("frame") && matches!(file, Some(Value::Text(text)) if moves(&text))
 }
 
 pub(super) fn initial_state(call: &Call<'_>) -> Result<Data, Fault> {
     let pattern = Pattern::new(&call.given.text("file")?, &call.context().folder)?;
     let frame = call.given.optional_integer("frame")?.unwrap_or_default();
-    let data = call.graph.files.read(&pattern.find(frame)?)?;
+    let reading = Reading { file: pattern.find(frame)?, part: None, time: None };
+    let data = call.graph.files.read(&reading)?;
     match &data.geometry {
         Geometry::Points(_) => Ok(Data::clone(&data)),
         _ => Err(Fault::WrongData { found: data.noun(), wanted: "points of a cache" }),
@@ -147,10 +163,13 @@ pub(super) fn animate(call: &Call<'_>) -> Result<Data, Fault> {
     let speed = call.given.number("speed")?;
     let first = call.context().first_frame as f64;
     let at = first + speed * (frame_number(call) - first) + call.given.number("offset")?;
-    let frames = pattern.frames()?;
+    let frames: Vec<f64> = match pattern.is_numbered() {
+        true => pattern.frames()?.iter().map(|&frame| frame as f64).collect(),
+        false => times(&pattern.find(0)?),
+    };
     // Whether there are no frames, or no numbers: the pattern knows how to say so.
     let (Some(&start), Some(&end)) = (frames.first(), frames.last()) else {
-        return converted(call, &*call.graph.files.read(&pattern.find(at.round() as i64)?)?);
+        return read(call, pattern.find(at.round() as i64)?, None);
     };
     let sequence = Sequence {
         call,
@@ -158,14 +177,14 @@ pub(super) fn animate(call: &Call<'_>) -> Result<Data, Fault> {
         frames: &frames,
         frame_seconds: call.context().frame_seconds / speed,
     };
-    let place = at.clamp(start as f64, end as f64);
-    let before = frames.partition_point(|&frame| frame as f64 <= place) - 1;
+    let place = at.clamp(start, end);
+    let before = frames.partition_point(|&frame| frame <= place) - 1;
     let way = call.given.text("interpolation")?;
     let data = match frames.get(before + 1) {
         _ if way == "hold" => None,
-        Some(&next) if place > frames[before] as f64 => {
-            let width = (next - frames[before]) as f64;
-            sequence.between(before, (place - frames[before] as f64) / width, way == "cubic")?
+        Some(&next) if place > frames[before] => {
+            let width = next - frames[before];
+            sequence.between(before, (place - frames[before]) / width, way == "cubic")?
         }
         _ => Some(sequence.on(before)?),
     };
@@ -173,7 +192,7 @@ pub(super) fn animate(call: &Call<'_>) -> Result<Data, Fault> {
         Some(data) => data,
         None => {
             let nearest = match frames.get(before + 1) {
-                Some(&next) if next as f64 - place < place - frames[before] as f64 => before + 1,
+                Some(&next) if next - place < place - frames[before] => before + 1,
                 _ => before,
             };
             sequence.frame(nearest)?
@@ -193,7 +212,8 @@ pub(super) fn animate(call: &Call<'_>) -> Result<Data, Fault> {
 struct Sequence<'a> {
     call: &'a Call<'a>,
     pattern: &'a Pattern,
-    frames: &'a [i64],
+    /// The numbers of frames, or the time codes of a scene.
+    frames: &'a [f64],
     /// Simulated time from a frame's number to the next [s].
     frame_seconds: f64,
 }
@@ -201,8 +221,9 @@ struct Sequence<'a> {
 impl Sequence<'_> {
     /// The n-th frame there is.
     fn frame(&self, n: usize) -> Result<Data, Fault> {
-        let file = self.pattern.file(self.frames[n]);
-        converted(self.call, &*self.call.graph.files.read(&file)?)
+        let number = self.frames[n];
+        let time = (!self.pattern.is_numbered()).then_some(number);
+        read(self.call, self.pattern.file(number as i64), time)
     }
 
     /// The points of the n-th frame, in the order of `like`, if that can be.
@@ -287,7 +308,7 @@ impl Sequence<'_> {
     }
 
     fn seconds(&self, from: usize, to: usize) -> f64 {
-        (self.frames[to] - self.frames[from]) as f64 * self.frame_seconds
+        (self.frames[to] - self.frames[from]) * self.frame_seconds
     }
 }
 
@@ -351,15 +372,28 @@ fn frame_number(call: &Call<'_>) -> f64 {
 }
 
 /// In metres, and turned to the scene's up axis.
-fn converted(call: &Call<'_>, data: &Data) -> Result<Data, Fault> {
+fn converted(call: &Call<'_>, file: &Path, data: &Data) -> Result<Data, Fault> {
     let metres = call.given.unit_of_length("unit")?;
-    let turn = match (call.given.text("up")?.as_str(), call.context().up) {
-        ("z", Up::Y) => -FRAC_PI_2,
-        ("y", Up::Z) => FRAC_PI_2,
+    let up = if says_its_axes(file) { "y".to_owned() } else { call.given.text("up")? };
+    let turn = match (up.as_str(), call.context().up) {
+        ("z", UpAxis::Y) => -FRAC_PI_2,
+        ("y", UpAxis::Z) => FRAC_PI_2,
         _ => 0.0,
     };
     if metres == 1.0 && turn == 0.0 {
         return Ok(data.clone());
+    }
+    let pose = Pose { rotation: DQuat::from_rotation_x(turn), ..Pose::IDENTITY };
+    if let Geometry::LevelSet(_) = data.geometry {
+        // Its voxels stay as they are, and it stands turned among the others.
+        return match metres == 1.0 {
+            true => Ok(Data { motion: Some(Motion::still(pose)?), ..data.clone() }),
+            false => Err(Fault::Parameter {
+                parameter: "unit".to_owned(),
+                found: "not m".to_owned(),
+                wanted: "the file of a level set says its own unit".to_owned(),
+            }),
+        };
     }
     let mut cloud = data.cloud()?.into_owned();
     cloud.positions.iter_mut().for_each(|at| *at *= metres);
@@ -370,48 +404,7 @@ fn converted(call: &Call<'_>, data: &Data) -> Result<Data, Fault> {
         *radius *= metres;
     }
     if turn != 0.0 {
-        cloud.turn(&Pose { rotation: DQuat::from_rotation_x(turn), ..Pose::IDENTITY });
+        cloud.turn(&pose);
     }
     Ok(data.with_cloud(cloud)?)
-}
-
-/// Files that were read last.
-#[derive(Debug, Default)]
-pub(super) struct Files(Mutex<Vec<(PathBuf, Arc<Data>)>>);
-
-/// A frame, and those around it that differences are taken of, of two sequences.
-const KEPT_FILES: usize = 8;
-
-impl Files {
-    fn read(&self, file: &Path) -> Result<Arc<Data>, Fault> {
-        let known =
-            lock(&self.0).iter().find(|(known, _)| known == file).map(|(_, data)| data.clone());
-        if let Some(data) = known {
-            return Ok(data);
-        }
-        let data = Arc::new(read(file)?);
-        let mut files = lock(&self.0);
-        if files.len() == KEPT_FILES {
-            files.remove(0);
-        }
-        files.push((file.to_owned(), data.clone()));
-        Ok(data)
-    }
-}
-
-fn read(file: &Path) -> Result<Data, Fault> {
-    let undine_io::Geometry { points, faces, .. } = undine_io::read(file)?;
-    let mut cloud = PointCloud { positions: points.positions, ..PointCloud::default() };
-    for (name, values) in &points.channels {
-        if let Some(numbers) = values.numbers() {
-            cloud.numbers.insert(name.clone(), numbers.into_owned());
-        } else if let Some(vectors) = values.vectors() {
-            cloud.vectors.insert(name.clone(), vectors.into_owned());
-        }
-    }
-    let Some(faces) = faces else { return Ok(Data::new(Geometry::Points(cloud))) };
-    let name =
-        file.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    let surface = Surface::new(name, cloud.positions.clone(), faces.polygons)?;
-    Ok(Data::new(Geometry::Surface(Arc::new(surface))).with_cloud(cloud)?)
 }

@@ -1,11 +1,11 @@
 //! Sources of solids by formulas, exact or as a mesh: box, sphere, cylinder, torus, capsule, plane.
 
 use super::{Call, Fault};
-use crate::settings::Up;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use std::sync::Arc;
 use undine_core::glam::{DQuat, DVec3};
 use undine_geometry::{Pose, Shape, Triangles, gallery};
+use undine_io::UpAxis;
 use undine_schema::{Declaration, Dimension, Kind, Parameter};
 use undine_sim::input::{Data, Geometry};
 
@@ -189,10 +189,10 @@ fn made(
 }
 
 /// The direction of an axis.
-pub(super) fn up_axis(up: Up) -> DVec3 {
+pub(super) fn up_axis(up: UpAxis) -> DVec3 {
     match up {
-        Up::Y => DVec3::Y,
-        Up::Z => DVec3::Z,
+        UpAxis::Y => DVec3::Y,
+        UpAxis::Z => DVec3::Z,
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::catalogue::catalogue;
 use std::path::Path;
-use undine_scene::{Report, Scene, Up};
+use undine_io::UpAxis;
+use undine_scene::{Report, Scene};
 use undine_schema::setup::{Behavior, Group, Node};
 use undine_schema::{Interpolation, Setting, Value};
 
@@ -88,7 +89,7 @@ fn a_scene_is_read_as_it_is_meant() {
     let settings = &scene.settings;
     assert_eq!(settings.name, "hair-in-the-wind");
     assert_eq!((settings.first, settings.last, settings.preroll), (1001, 1096, 10));
-    assert_eq!((settings.cfl, settings.up, settings.seed), (Some(2.0), Up::Z, 7));
+    assert_eq!((settings.cfl, settings.up, settings.seed), (Some(2.0), UpAxis::Z, 7));
     assert_eq!((settings.checkpoint_every, settings.checkpoint_keep), (Some(1), Some(2)));
 
     let hair = group(&scene.root, "hair");

@@ -55,6 +55,11 @@ impl FrameId {
         self.frame
     }
 
+    /// The frame's number, with its part between frames.
+    pub fn number(self) -> f64 {
+        self.frame as f64 + f64::from(self.part) / f64::from(self.parts)
+    }
+
     /// Whether this is a frame's end, not a moment between two frames.
     pub fn is_whole(self) -> bool {
         self.part == 0

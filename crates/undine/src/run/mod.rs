@@ -7,7 +7,7 @@ pub use error::{ExitCode, RunError};
 pub use listener::{FrameReport, Listener};
 
 use crate::cache::{Cache, Choice, FrameId, Keep, Lines};
-use crate::frames;
+use crate::frames::{self, StageFile};
 use crate::prepare;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -68,7 +68,9 @@ pub fn run(
     }
     let mut stats = cache.frame_lines("stats.jsonl")?;
     let mut log = cache.lines("log.txt", |_| true)?;
-    let mut writer = Writer { scene, cache, identity, keep, last };
+    let mut stage = StageFile::of(&cache)?;
+    stage.write(&cache, scene)?;
+    let mut writer = Writer { scene, cache, stage, identity, keep, last };
     let next = start.after.map_or(first, |frame| frame + 1);
     listener.begins((next, last), &folder);
     if next > last {
@@ -205,6 +207,7 @@ fn go_on(simulation: &mut Simulation, cache: &Cache, frame: i64) -> Result<(), R
 struct Writer<'a> {
     scene: &'a Scene,
     cache: Cache,
+    stage: StageFile,
     identity: Identity,
     keep: Keep,
     last: i64,
@@ -223,27 +226,12 @@ impl Writer<'_> {
 
     /// All files of a moment, whole or not at all.
     fn frame(&mut self, simulation: &Simulation, id: FrameId) -> Result<(), RunError> {
-        let first = self.scene.settings.first;
-        let is_due = |every: usize| (id.frame() - first).rem_euclid(every.max(1) as i64) == 0;
         let mut frame = self.cache.begin_frame(id)?;
-        for output in self.scene.outputs.iter().filter(|output| is_due(output.every)) {
-            let objects = prepare::objects_of(output, simulation);
-            for (path, object) in simulation.objects() {
-                if objects.as_ref().is_some_and(|objects| !objects.contains(&object.id())) {
-                    continue;
-                }
-                for (suffix, store) in object.output() {
-                    let Some(points) = frames::points(&simulation.world, store, &output.channels)?
-                    else {
-                        continue;
-                    };
-                    let name = prepare::file_name(path, suffix);
-                    frame.file(&name, |out| frames::write(&points, out))?;
-                }
-            }
-        }
+        frames::each_file(self.scene, simulation, id, &mut self.stage, |name, content| {
+            frame.file(name, |out| content.write(out))
+        })?;
         frame.finish()?;
-        Ok(())
+        Ok(self.stage.write(&self.cache, self.scene)?)
     }
 
     fn checkpoint(&mut self, simulation: &Simulation, frame: i64) -> Result<(), RunError> {

@@ -4,9 +4,9 @@ use super::{input, node, number, text, whole};
 use std::path::Path;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::mesh::Polygons;
+use undine_io::UpAxis;
 use undine_io::ply::{self, Precision};
 use undine_io::{Channels, Faces, Points, Values};
-use undine_scene::Up;
 use undine_scene::graph::{Context, Graph};
 use undine_schema::Setting;
 use undine_sim::input::{PointCloud, VELOCITY};
@@ -16,7 +16,7 @@ fn write(folder: &Path, name: &str, points: &Points, faces: Option<&Faces>) {
     ply::write(&mut file, points, faces, Precision::Double).unwrap();
 }
 
-fn load(folder: &Path, what: &str, settings: &[(&str, Setting)], up: Up) -> Graph {
+fn load(folder: &Path, what: &str, settings: &[(&str, Setting)], up: UpAxis) -> Graph {
     let context =
         Context { folder: folder.to_owned(), up, frame_seconds: 0.1, ..Context::default() };
     Graph::new(vec![input("it", vec![node(what, settings)])], context).unwrap()
@@ -38,20 +38,20 @@ fn units_and_up_axes_are_those_of_the_scene_afterwards() {
     let points = Points { positions: vec![DVec3::new(100.0, 0.0, 250.0)], channels };
     write(folder.path(), "a.ply", &points, None);
     let settings = [("file", text("a.ply")), ("unit", text("cm")), ("up", text("z"))];
-    let up_in_y = cloud(&load(folder.path(), "load", &settings, Up::Y), 0.0);
+    let up_in_y = cloud(&load(folder.path(), "load", &settings, UpAxis::Y), 0.0);
     assert!(up_in_y.positions[0].distance(DVec3::new(1.0, 2.5, 0.0)) < 1e-12);
     assert!(up_in_y.vectors["v"][0].distance(DVec3::new(0.0, 2.0, 0.0)) < 1e-12);
     assert!(up_in_y.vectors["N"][0].distance(DVec3::Y) < 1e-12);
     assert!(
         (up_in_y.numbers["pscale"][0] - 0.05).abs() < 1e-15 && up_in_y.numbers["mass"][0] == 5.0
     );
-    let same = cloud(&load(folder.path(), "load", &settings, Up::Z), 0.0);
+    let same = cloud(&load(folder.path(), "load", &settings, UpAxis::Z), 0.0);
     assert!(same.positions[0].distance(DVec3::new(1.0, 0.0, 2.5)) < 1e-12);
     let other = [("file", text("a.ply")), ("unit", text("in")), ("up", text("y"))];
-    let up_in_z = cloud(&load(folder.path(), "load", &other, Up::Z), 0.0);
+    let up_in_z = cloud(&load(folder.path(), "load", &other, UpAxis::Z), 0.0);
     assert!(up_in_z.positions[0].distance(DVec3::new(2.54, -6.35, 0.0)) < 1e-12);
     let wrong = [("file", text("a.ply")), ("unit", text("kg"))];
-    let refused = load(folder.path(), "load", &wrong, Up::Y).evaluate("it", 0.0).unwrap_err();
+    let refused = load(folder.path(), "load", &wrong, UpAxis::Y).evaluate("it", 0.0).unwrap_err();
     assert!(refused.to_string().contains("a length (m) is wanted"), "{refused}");
 }
 
@@ -83,7 +83,7 @@ fn errors(step: usize, way: &str) -> (f64, f64) {
         write(folder.path(), &format!("t.{frame:04}.ply"), &points, Some(&triangle()));
     }
     let settings = [("file", text("t.####.ply")), ("interpolation", text(way))];
-    let graph = load(folder.path(), "animate", &settings, Up::Y);
+    let graph = load(folder.path(), "animate", &settings, UpAxis::Y);
     let mut worst: (f64, f64) = (0.0, 0.0);
     for n in 0..50 {
         let time = 1.0 + 0.0317 * f64::from(n);
@@ -122,7 +122,7 @@ fn points_are_followed_by_id_and_other_topologies_are_not_mixed() {
     write(folder.path(), "p.1.ply", &points(&[(7, 0.0), (9, 10.0)]), None);
     write(folder.path(), "p.2.ply", &points(&[(9, 11.0), (7, 2.0)]), None);
     write(folder.path(), "p.3.ply", &points(&[(9, 12.0)]), None);
-    let graph = load(folder.path(), "animate", &[("file", text("p.$F.ply"))], Up::Y);
+    let graph = load(folder.path(), "animate", &[("file", text("p.$F.ply"))], UpAxis::Y);
     let half = cloud(&graph, 0.05);
     assert!(half.positions[0].distance(DVec3::new(1.0, 0.0, 0.0)) < 1e-12);
     assert!(half.positions[1].distance(DVec3::new(10.5, 0.0, 0.0)) < 1e-12);
@@ -147,19 +147,23 @@ fn a_frame_that_is_not_there_is_named_with_its_neighbours() {
     let file = ("file", text("a.####.ply"));
     let refused = |what: &str, more: &[(&str, Setting)], time: f64| {
         let settings: Vec<_> = std::iter::once(file.clone()).chain(more.iter().cloned()).collect();
-        load(folder.path(), what, &settings, Up::Y).evaluate("it", time).unwrap_err().to_string()
+        load(folder.path(), what, &settings, UpAxis::Y)
+            .evaluate("it", time)
+            .unwrap_err()
+            .to_string()
     };
     let words = refused("load", &[], 0.2);
     assert!(words.contains("input/load") && words.contains("are 1 and 5"), "{words}");
     assert!(
         refused("initial-state", &[("frame", whole(9))], 0.0).contains("the last of 2 frames is 5")
     );
-    let missing = load(folder.path(), "animate", &[("file", text("b.####.ply"))], Up::Y);
+    let missing = load(folder.path(), "animate", &[("file", text("b.####.ply"))], UpAxis::Y);
     assert!(
         missing.evaluate("it", 0.0).unwrap_err().to_string().contains("no file of this pattern")
     );
-    let state = load(folder.path(), "initial-state", &[file.clone(), ("frame", whole(5))], Up::Y);
+    let state =
+        load(folder.path(), "initial-state", &[file.clone(), ("frame", whole(5))], UpAxis::Y);
     assert_eq!(cloud(&state, 3.0).positions, [DVec3::ZERO]);
-    let odd = load(folder.path(), "animate", &[file, ("speed", number(-1.0))], Up::Y);
+    let odd = load(folder.path(), "animate", &[file, ("speed", number(-1.0))], UpAxis::Y);
     assert!(odd.evaluate("it", 0.0).unwrap_err().to_string().contains("`speed`"));
 }

@@ -4,8 +4,9 @@ use super::{graph, node, number, text, vector, whole};
 use std::f64::consts::PI;
 use undine_core::glam::DVec3;
 use undine_geometry::Solid;
+use undine_io::UpAxis;
+use undine_scene::GraphNode;
 use undine_scene::graph::{Context, Graph, NODES};
-use undine_scene::{GraphNode, Up};
 use undine_schema::Setting;
 use undine_sim::input::{Data, Geometry};
 
@@ -67,7 +68,7 @@ fn solids_and_their_surfaces_have_the_volume_of_the_formula() {
 
 #[test]
 fn what_stands_upright_follows_the_scene_and_its_axis() {
-    let tall = |axis: &str, up: Up| {
+    let tall = |axis: &str, up: UpAxis| {
         let nodes = vec![node("cylinder", &[("height", number(10.0)), ("axis", text(axis))])];
         let context = Context { up, ..Context::default() };
         let graph = Graph::new(vec![super::input("it", nodes)], context).unwrap();
@@ -75,10 +76,10 @@ fn what_stands_upright_follows_the_scene_and_its_axis() {
         bounds.size()
     };
     for (axis, up, along) in [
-        ("up", Up::Y, DVec3::Y),
-        ("up", Up::Z, DVec3::Z),
-        ("x", Up::Y, DVec3::X),
-        ("z", Up::Y, DVec3::Z),
+        ("up", UpAxis::Y, DVec3::Y),
+        ("up", UpAxis::Z, DVec3::Z),
+        ("x", UpAxis::Y, DVec3::X),
+        ("z", UpAxis::Y, DVec3::Z),
     ] {
         let size = tall(axis, up);
         assert!((size.dot(along) - 10.0).abs() < 1e-9, "{axis}: {size}");

@@ -1,0 +1,224 @@
+//! What a frame's files hold: each store of an Object in a file of its own, under the customary names of channels.
+
+mod points;
+mod stage;
+
+pub use stage::StageFile;
+
+use crate::cache::{CacheError, FrameId};
+use crate::prepare;
+use std::io::Write;
+use std::sync::Arc;
+use undine_core::channel::ChannelInfo;
+use undine_core::process::Single;
+use undine_core::{DiscreteVolume, GridDomain};
+use undine_io::gather::Order;
+use undine_io::ply::{self, Precision};
+use undine_io::vdb::{ChannelGrid, Levels, PointOptions, Sampling, VdbFile, VolumeOptions};
+use undine_io::{FileMetadata, Format, IoError, Names, Points, UpAxis};
+use undine_scene::{Output, Scene, Settings};
+use undine_sim::{Simulation, StoreId, World};
+use undine_vdb::{Codec, Compression};
+
+/// Why a frame's file could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum FrameError {
+    /// In a store.
+    #[error(transparent)]
+    Core(#[from] undine_core::CoreError),
+    /// In the file.
+    #[error(transparent)]
+    Io(#[from] undine_io::IoError),
+    /// In the cache.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+}
+
+/// A volume of several levels may become so many leaves of 512 voxels of the finest: 8 GB of `f32`.
+const MOST_LEAVES: u64 = 4 << 20;
+
+/// A moment of a run, as its files tell of it.
+#[derive(Debug, Clone, Copy)]
+struct Moment<'a> {
+    /// Which it is.
+    id: FrameId,
+    /// The simulated time [s].
+    time: f64,
+    /// How the run goes.
+    settings: &'a Settings,
+}
+
+impl Moment<'_> {
+    fn metadata(&self, up: UpAxis) -> FileMetadata {
+        FileMetadata {
+            fps: Some(self.settings.fps),
+            time: Some(self.time),
+            frame: Some(self.id.frame()),
+            up,
+            ..FileMetadata::default()
+        }
+    }
+}
+
+/// What a store's file of a frame holds.
+pub enum Content {
+    /// Points as PLY, positions to their last digit: a scene may be far from the origin.
+    Ply(Points, FileMetadata),
+    /// A clip of the scene over all frames.
+    Usd(Vec<u8>),
+    /// Volumes, or points in voxels.
+    Vdb(VdbFile),
+}
+
+impl Content {
+    /// The ending of the file's name.
+    pub fn extension(&self) -> &'static str {
+        match self {
+            Self::Ply(..) => "ply",
+            Self::Usd(_) => "usdc",
+            Self::Vdb(_) => "vdb",
+        }
+    }
+
+    /// Writes the file.
+    pub fn write(&self, mut out: &mut dyn Write) -> Result<(), FrameError> {
+        Ok(match self {
+            Self::Ply(points, _) => ply::write(&mut out, points, None, Precision::Double)?,
+            Self::Usd(bytes) => out.write_all(bytes).map_err(IoError::from)?,
+            Self::Vdb(file) => file.write(out)?,
+        })
+    }
+}
+
+/// Hands on every file of a moment, by its name without the frame's number.
+pub fn each_file<E: From<FrameError>>(
+    scene: &Scene,
+    simulation: &Simulation,
+    id: FrameId,
+    stage: &mut StageFile,
+    mut take: impl FnMut(&str, &Content) -> Result<(), E>,
+) -> Result<(), E> {
+    let time = simulation.timeline().time_at(id.number());
+    let moment = Moment { id, time, settings: &scene.settings };
+    let is_due =
+        |every: usize| (id.frame() - scene.settings.first).rem_euclid(every.max(1) as i64) == 0;
+    for output in scene.outputs.iter().filter(|output| is_due(output.every)) {
+        let objects = prepare::objects_of(output, simulation);
+        let is_written = |id| objects.as_ref().is_none_or(|objects| objects.contains(&id));
+        for (path, object) in simulation.objects().filter(|(_, object)| is_written(object.id())) {
+            for (suffix, store) in object.output() {
+                let stem = prepare::stem(path, suffix);
+                let found = content(&simulation.world, (&stem, store), output, &moment, stage)?;
+                if let Some(content) = found {
+                    take(&format!("{stem}.{}", content.extension()), &content)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a store's file of a frame holds; nothing, if it has none.
+fn content(
+    world: &World,
+    (stem, store): (&str, StoreId),
+    output: &Output,
+    moment: &Moment<'_>,
+    stage: &mut StageFile,
+) -> Result<Option<Content>, FrameError> {
+    let up = output.up.unwrap_or(moment.settings.up);
+    let metadata = moment.metadata(up);
+    let names = output
+        .renamed
+        .iter()
+        .fold(Names::default(), |names, (own, new)| names.rename(own.as_str(), new.as_str()));
+    let vdb = |metadata| {
+        let active_mask = output.codec != Codec::None;
+        let compression = Compression { codec: output.codec, active_mask };
+        VdbFile::new(Arc::new(Single), metadata).compressed(compression)
+    };
+    let (found, order) = match store {
+        StoreId::Particles(id) => {
+            (points::of_particles(&world.particles[id], output)?, Order::Buckets)
+        }
+        StoreId::Points(id) => (points::of_points(&world.points[id], output)?, Order::Ids),
+        StoreId::Volume(id) => {
+            let volume = &world.volumes[id];
+            // A volume is made on a Domain of the World.
+            let Some(domain) = world.domain_with(volume.topology().frame()) else {
+                return Ok(None);
+            };
+            let options = VolumeOptions {
+                names,
+                saved_as_half: output.half,
+                levels: levels(output),
+                ..VolumeOptions::default()
+            };
+            let file = add_channels(vdb(metadata), domain, volume, output, &options)?;
+            return Ok(Some(Content::Vdb(file)));
+        }
+        StoreId::Elements(_) => return Ok(None),
+    };
+    Ok(Some(match output.format {
+        Format::Vdb => {
+            let mut file = vdb(metadata);
+            file.add_points(
+                stem,
+                &found,
+                order,
+                &PointOptions { names, ..PointOptions::default() },
+            )?;
+            Content::Vdb(file)
+        }
+        Format::Ply => {
+            let found = up.points_to_file(&renamed(found, &names)).into_owned();
+            Content::Ply(found, metadata)
+        }
+        _ => Content::Usd(stage.clip(stem, renamed(found, &names), &metadata, moment)?),
+    }))
+}
+
+fn levels(output: &Output) -> Levels {
+    match output.to_finest {
+        false => Levels::Each,
+        true => Levels::Finest { sampling: Sampling::Linear, most_leaves: MOST_LEAVES },
+    }
+}
+
+/// Every channel of a volume that is wanted; the three of a MAC velocity as one.
+fn add_channels(
+    mut file: VdbFile,
+    domain: &GridDomain,
+    volume: &DiscreteVolume,
+    output: &Output,
+    options: &VolumeOptions,
+) -> Result<VdbFile, FrameError> {
+    let mut added = std::collections::BTreeSet::new();
+    for info in volume.channels().infos().filter(|info| is_wanted(info, output)) {
+        let stem = info.name.split_once('.').map_or(info.name.as_str(), |(stem, _)| stem);
+        let channel = if volume.mac(stem).is_ok() { stem } else { info.name.as_str() };
+        if added.insert(channel) {
+            file.add_channel(domain, volume, &ChannelGrid::customary(channel), options)?;
+        }
+    }
+    Ok(file)
+}
+
+fn is_wanted(info: &ChannelInfo, output: &Output) -> bool {
+    let is_named = output.channels.is_empty()
+        || output.channels.iter().any(|name| {
+            info.name
+                .strip_prefix(name.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        });
+    info.checkpoint && !info.internal && is_named
+}
+
+/// Points under the names that the files have for their channels.
+fn renamed(mut points: Points, names: &Names) -> Points {
+    points.channels = std::mem::take(&mut points.channels)
+        .into_iter()
+        .map(|(name, values)| (names.of_points(&name).to_owned(), values))
+        .collect();
+    points
+}

@@ -1,0 +1,220 @@
+//! The scene over a cache, `NAME.usda`: a small USD file that shows all frames that are whole as one animation.
+//!
+//! It is made from what the cache lists and is written anew after each frame, so that it can be opened while a run goes on.
+
+use super::{FrameError, Moment};
+use crate::cache::{Cache, FrameEntry};
+use std::collections::BTreeMap;
+use std::path::Path;
+use undine_core::glam::DVec3;
+use undine_io::usd::geometry::{Form, layer, origin_for};
+use undine_io::usd::layer::{Array, Layer, Value};
+use undine_io::usd::stage::{self, Stage, StageOutput, VolumeField};
+use undine_io::usd::{binary, text};
+use undine_io::{FileMetadata, Geometry, IoError, Points, UpAxis};
+use undine_scene::Scene;
+use undine_vdb::{Class, File, Kind};
+
+/// What is known of an output whose frames are USD.
+#[derive(Debug, Clone)]
+struct Clip {
+    /// A frame, for what it declares.
+    frame: Layer,
+    /// What positions are relative to [m]: the same in all frames, chosen in the first that has any.
+    origin: Option<DVec3>,
+}
+
+/// The scene over a cache.
+#[derive(Debug, Default)]
+pub struct StageFile {
+    clips: BTreeMap<String, Clip>,
+    volumes: BTreeMap<String, Vec<VolumeField>>,
+}
+
+impl StageFile {
+    /// Knows what the frames of a cache that are there already have said.
+    pub fn of(cache: &Cache) -> Result<Self, FrameError> {
+        let mut this = Self::default();
+        for entry in cache.frames() {
+            for (stem, extension, name) in files(entry) {
+                match extension {
+                    "usdc" if this.clips.get(stem).is_none_or(|clip| clip.origin.is_none()) => {
+                        let clip = read_clip(&cache.path(name))?;
+                        this.clips.insert(stem.to_owned(), clip);
+                    }
+                    "vdb" if !this.volumes.contains_key(stem) => {
+                        this.volumes.insert(stem.to_owned(), read_fields(&cache.path(name))?);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(this)
+    }
+
+    /// The bytes of a frame of points, which is a clip of the scene.
+    pub(super) fn clip(
+        &mut self,
+        stem: &str,
+        points: Points,
+        metadata: &FileMetadata,
+        moment: &Moment<'_>,
+    ) -> Result<Vec<u8>, FrameError> {
+        let known = self.clips.get(stem).and_then(|clip| clip.origin);
+        let chosen = || (!points.positions.is_empty()).then(|| origin_for(&points.positions));
+        let origin = known.or_else(chosen);
+        let form = Form {
+            name: stem.to_owned(),
+            time: Some(moment.id.number()),
+            origin: origin.unwrap_or_default(),
+            metadata: metadata.clone(),
+            ..Form::default()
+        };
+        let frame = layer(&Geometry { points, ..Geometry::default() }, &form)?;
+        let bytes = binary::encode(&frame)?;
+        // Of a frame nothing stays but what it declares.
+        if known.is_none() {
+            self.clips.insert(stem.to_owned(), Clip { frame: declared(frame), origin });
+        }
+        Ok(bytes)
+    }
+
+    /// Writes the scene over all frames that are whole; nothing, where nothing could be seen in it.
+    pub fn write(&mut self, cache: &Cache, scene: &Scene) -> Result<(), FrameError> {
+        let mut frames: BTreeMap<(&str, &str), Vec<(f64, String)>> = BTreeMap::new();
+        for entry in cache.frames() {
+            for (stem, extension, name) in files(entry) {
+                let listed = frames.entry((stem, extension)).or_default();
+                listed.push((entry.frame.number(), name.to_owned()));
+            }
+        }
+        let mut outputs = Vec::new();
+        let mut manifests = Vec::new();
+        for ((stem, extension), frames) in frames {
+            let output = match extension {
+                "usdc" => {
+                    let Some(clip) = self.clips.get(stem) else { continue };
+                    let manifest = format!("{stem}.clips.usda");
+                    let output = StageOutput::of_clips(stem, &clip.frame, &manifest, frames)?;
+                    manifests.push((manifest, stage::manifest(&output)));
+                    output
+                }
+                "vdb" => {
+                    if !self.volumes.contains_key(stem) {
+                        let Some((_, name)) = frames.first() else { continue };
+                        self.volumes.insert(stem.to_owned(), read_fields(&cache.path(name))?);
+                    }
+                    let fields = self.volumes[stem].clone();
+                    if fields.is_empty() {
+                        continue;
+                    }
+                    StageOutput::of_volume(stem, fields, frames)
+                }
+                _ => continue,
+            };
+            outputs.push(output);
+        }
+        if outputs.is_empty() {
+            return Ok(());
+        }
+        let settings = &scene.settings;
+        let up = scene.outputs.first().and_then(|output| output.up).unwrap_or(settings.up);
+        let last = cache.frames().last().map_or(settings.first, |entry| entry.frame.frame());
+        let stage = Stage {
+            name: settings.name.clone(),
+            first: settings.first as f64,
+            last: last as f64,
+            outputs,
+            metadata: FileMetadata { fps: Some(settings.fps), up, ..FileMetadata::default() },
+        };
+        for (name, manifest) in manifests {
+            if let Some(manifest) = manifest {
+                cache.write_sidecar(&name, text::write(&manifest)?.as_bytes())?;
+            }
+        }
+        let root = text::write(&stage::layer(&stage)?)?;
+        Ok(cache.write_sidecar(&file_name(&settings.name), root.as_bytes())?)
+    }
+}
+
+/// The name of the scene over a cache.
+pub fn file_name(name: &str) -> String {
+    format!("{}.usda", undine_io::usd::geometry::identifier(name))
+}
+
+/// The files of a frame: the output, the extension, and the name.
+fn files(entry: &FrameEntry) -> impl Iterator<Item = (&str, &str, &str)> {
+    let number = format!(".{}.", entry.frame);
+    entry.files.iter().filter_map(move |file| {
+        let (stem, extension) = file.name.rsplit_once(number.as_str())?;
+        Some((stem, extension, file.name.as_str()))
+    })
+}
+
+fn read_clip(path: &Path) -> Result<Clip, FrameError> {
+    let bytes =
+        std::fs::read(path).map_err(|source| IoError::Read { file: path.to_owned(), source })?;
+    let frame = binary::parse(&bytes, path)?;
+    let prim = frame.prims.first();
+    let is_empty = prim
+        .and_then(|prim| prim.attribute("points"))
+        .and_then(|points| points.held_at(f64::MAX))
+        .is_none_or(
+            |value| matches!(value, Value::Array(Array::Float(values, _)) if values.is_empty()),
+        );
+    let up = match frame.fields.get("upAxis") {
+        Some(Value::Token(word)) => UpAxis::of_word(word).unwrap_or_default(),
+        _ => UpAxis::Y,
+    };
+    let translate = prim.and_then(|prim| prim.attribute("xformOp:translate"));
+    let origin = match translate.and_then(|attribute| attribute.default.as_ref()) {
+        Some(Value::DoubleVec(origin)) if origin.len() == 3 => {
+            up.from_file(DVec3::new(origin[0], origin[1], origin[2]))
+        }
+        _ => DVec3::ZERO,
+    };
+    Ok(Clip { origin: (!is_empty).then_some(origin), frame: declared(frame) })
+}
+
+/// A frame without its samples.
+fn declared(mut frame: Layer) -> Layer {
+    for prim in &mut frame.prims {
+        prim.attributes.iter_mut().for_each(|attribute| attribute.samples.clear());
+    }
+    frame
+}
+
+/// The grids of a file that USD shows as a volume: none of points.
+fn read_fields(path: &Path) -> Result<Vec<VolumeField>, FrameError> {
+    let file = File::open(path).map_err(IoError::from)?;
+    let field = |kind: Kind| match kind {
+        Kind::Float => Some(("float", false)),
+        Kind::Double => Some(("double", false)),
+        Kind::Int32 => Some(("int", false)),
+        Kind::Int64 => Some(("int64", false)),
+        Kind::Bool => Some(("bool", false)),
+        Kind::Mask => Some(("mask", false)),
+        Kind::Vec3s => Some(("float3", true)),
+        Kind::Vec3d => Some(("double3", true)),
+        Kind::Vec3i => Some(("int3", true)),
+        Kind::Points => None,
+    };
+    let grids = file.grids().iter();
+    Ok(grids
+        .filter_map(|grid| {
+            let (data_type, is_vector) = field(grid.kind)?;
+            let class = match grid.class {
+                Class::LevelSet => "levelSet",
+                Class::FogVolume => "fogVolume",
+                Class::Staggered => "staggered",
+                Class::Unknown => "unknown",
+            };
+            Some(VolumeField {
+                class: class.to_owned(),
+                name: grid.name.clone(),
+                data_type: data_type.to_owned(),
+                is_vector,
+            })
+        })
+        .collect())
+}
