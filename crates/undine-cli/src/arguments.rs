@@ -2,6 +2,8 @@
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
+use undine_io::UpAxis;
+use undine_vdb::codec::Codec;
 
 /// Simulates particles, rigid bodies and what acts on them, from one declarative setup
 #[derive(Debug, Parser)]
@@ -27,6 +29,10 @@ pub enum Command {
     Schema,
     /// Formats scenes; comments and meaning stay
     Fmt(Fmt),
+    /// Shows what is in files: grids, types, transforms, counts, ranges, boxes, memory
+    Info(Info),
+    /// Converts files of points, meshes and volumes, one or a whole sequence
+    Convert(Convert),
 }
 
 /// A scene and what is changed in it.
@@ -114,6 +120,98 @@ pub struct Fmt {
     pub check: bool,
 }
 
+/// Shows what is in files.
+#[derive(Debug, Args)]
+pub struct Info {
+    /// The files; a name such as splash.####.ply sums up a sequence
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<String>,
+    /// Prints JSON: an object for each file, each on a line of its own
+    #[arg(long)]
+    pub json: bool,
+    /// Of volumes, reads only what stands before their values: no ranges
+    #[arg(long)]
+    pub quick: bool,
+    /// Of a sequence, only these frames: 12, or 1001-1096
+    #[arg(long, value_name = "FRAMES", value_parser = frames, allow_hyphen_values = true)]
+    pub frames: Option<(i64, i64)>,
+}
+
+/// Converts files.
+#[derive(Debug, Args)]
+pub struct Convert {
+    /// What to read: a .ply, .obj, .stl or .vdb file, or a sequence such as splash.####.ply
+    pub from: String,
+    /// What to write: a .ply, .obj, .stl, .glb or .vdb file, or a sequence
+    pub to: String,
+    /// Of a sequence, only these frames: 12, or 1001-1096
+    #[arg(long, value_name = "FRAMES", value_parser = frames, allow_hyphen_values = true)]
+    pub frames: Option<(i64, i64)>,
+    /// Writes text where the format has a choice: PLY and STL
+    #[arg(long)]
+    pub text: bool,
+    /// Writes positions of 64 bits where the format has a choice: PLY and OBJ
+    #[arg(long)]
+    pub double: bool,
+    /// The axis that points up in what is written; glTF is always Y up
+    #[arg(long, value_name = "AXIS", value_parser = axis)]
+    pub up: Option<UpAxis>,
+    /// The axis that points up in what is read, for files that do not say so
+    #[arg(long, value_name = "AXIS", value_parser = axis)]
+    pub from_up: Option<UpAxis>,
+    /// Gives a channel or a grid another name; may be repeated
+    #[arg(long, value_name = "OLD=NEW", value_parser = new_name)]
+    pub rename: Vec<(String, String)>,
+    /// Of a volume, keeps the grid of this name; may be repeated
+    #[arg(long = "grid", value_name = "NAME")]
+    pub grids: Vec<String>,
+    /// Of a volume, keeps values as half floats
+    #[arg(long, conflicts_with = "full")]
+    pub half: bool,
+    /// Of a volume, keeps values that were half floats as full ones
+    #[arg(long)]
+    pub full: bool,
+    /// Of a volume, how it is compressed: none, zip or blosc
+    #[arg(long, value_name = "CODEC", value_parser = codec)]
+    pub codec: Option<Codec>,
+    /// Says nothing but errors
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// `12`, or `1001-1096`; the numbers may be negative.
+fn frames(text: &str) -> Result<(i64, i64), String> {
+    let wrong = || "write a frame such as 12, or frames from 1001-1096".to_owned();
+    let number = |text: &str| text.trim().parse::<i64>().map_err(|_| wrong());
+    // A dash at the beginning is a sign.
+    let dash = text.char_indices().skip(1).find(|(_, c)| *c == '-').map(|(at, _)| at);
+    let (first, last) = match dash {
+        Some(at) => (number(&text[..at])?, number(&text[at + 1..])?),
+        None => (number(text)?, number(text)?),
+    };
+    if first <= last { Ok((first, last)) } else { Err("the first frame is after the last".into()) }
+}
+
+fn axis(text: &str) -> Result<UpAxis, String> {
+    UpAxis::of_word(text).ok_or_else(|| "write y or z".to_owned())
+}
+
+fn new_name(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((old, new)) if !old.is_empty() && !new.is_empty() => Ok((old.into(), new.into())),
+        _ => Err("write OLD=NEW, for example vel=v".to_owned()),
+    }
+}
+
+fn codec(text: &str) -> Result<Codec, String> {
+    match text {
+        "none" => Ok(Codec::None),
+        "zip" => Ok(Codec::Zip),
+        "blosc" => Ok(Codec::Blosc),
+        _ => Err("write none, zip or blosc".to_owned()),
+    }
+}
+
 fn assignment(text: &str) -> Result<(String, String), String> {
     let (name, value) =
         text.split_once('=').ok_or("write NAME=VALUE, for example wind-speed=\"8 0 0 m/s\"")?;
@@ -160,6 +258,16 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn frames_are_read_as_people_write_them() {
+        assert_eq!(frames("12"), Ok((12, 12)));
+        assert_eq!(frames("1001-1096"), Ok((1001, 1096)));
+        assert_eq!(frames("-5--3"), Ok((-5, -3)));
+        for bad in ["", "-", "1-", "5-3", "a-b", "1-2-3", "é"] {
+            assert!(frames(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use undine_schema::faces::{help, json};
 pub fn help(arguments: &Help) -> ExitCode {
     let all = declarations();
     let Some(name) = &arguments.name else {
-        let commands = "Commands: undine run, check, explain, help, schema, fmt; `undine run --help` explains one.\n\n";
+        let commands = "Commands: undine run, check, explain, help, schema, fmt, info, convert; `undine run --help` explains one.\n\n";
         return print(&format!("{commands}{}", help::overview(&all, width())));
     };
     match all.iter().find(|declaration| declaration.name == name) {

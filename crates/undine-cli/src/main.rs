@@ -2,9 +2,11 @@
 
 mod arguments;
 mod check;
+mod convert;
 mod explain;
 mod fmt;
 mod help;
+mod info;
 mod memory;
 mod progress;
 mod run;
@@ -26,6 +28,8 @@ fn main() {
         Command::Help(arguments) => help::help(&arguments),
         Command::Schema => help::schema(),
         Command::Fmt(arguments) => fmt::fmt(&arguments),
+        Command::Info(arguments) => info::info(&arguments),
+        Command::Convert(arguments) => convert::convert(&arguments),
     };
     std::process::exit(code as i32);
 }

@@ -114,6 +114,18 @@ impl Listener for Progress {
     }
 }
 
+/// A bar that counts files, if there are several and somebody sees it.
+pub fn bar_of_files(count: usize) -> Option<ProgressBar> {
+    if count < 2 || !std::io::stderr().is_terminal() {
+        return None;
+    }
+    let bar = ProgressBar::with_draw_target(Some(count as u64), ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} files, {eta} left") {
+        bar.set_style(style);
+    }
+    Some(bar)
+}
+
 /// As people say it: `45 s`, `12 min`, `3 h 20 min`.
 fn duration(seconds: f64) -> String {
     let minutes = (seconds / 60.0).round() as u64;

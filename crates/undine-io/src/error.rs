@@ -2,7 +2,7 @@
 
 use crate::format::Format;
 use std::fmt::{self, Display};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The result of reading or writing.
 pub type Result<T, E = IoError> = std::result::Result<T, E>;
@@ -21,6 +21,16 @@ impl Display for Place {
         match self {
             Self::Line(line) => write!(f, "line {line}"),
             Self::Byte(byte) => write!(f, "byte {byte}"),
+        }
+    }
+}
+
+impl IoError {
+    /// An error in a `.vdb` file, with its name.
+    pub fn in_vdb(file: &Path, source: undine_vdb::VdbError) -> Self {
+        match source {
+            undine_vdb::VdbError::Open { file, source } => Self::Read { file, source },
+            source => Self::VdbFile { file: file.into(), source },
         }
     }
 }
@@ -116,6 +126,24 @@ pub enum IoError {
     /// In a `.vdb` file.
     #[error(transparent)]
     Vdb(#[from] undine_vdb::VdbError),
+    /// In a `.vdb` file of this name.
+    #[error("{}, {source}", .file.display())]
+    VdbFile {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        source: undine_vdb::VdbError,
+    },
+    /// A conversion that has no meaning.
+    #[error("{from} cannot become {to}: {why}")]
+    NoConversion {
+        /// From what.
+        from: String,
+        /// To what.
+        to: String,
+        /// Why not, and what would do.
+        why: String,
+    },
     /// A pattern of files that is none.
     #[error(
         "`{pattern}` is no pattern of files: {fault}; write for example splash.####.ply or splash.$F4.ply"

@@ -11,6 +11,7 @@
 
 use crate::Geometry;
 use crate::error::{IoError, Result};
+use crate::metadata::FileMetadata;
 use crate::table::{Curves, Points, Precision, Values};
 use crate::triangles::triangles;
 use serde_json::{Map, Value, json};
@@ -26,12 +27,21 @@ const LINES: u32 = 1;
 const TRIANGLES: u32 = 4;
 
 /// Writes points, with the faces and curves between them. `name` is what the mesh and its node are called.
-pub fn write(out: &mut dyn Write, name: &str, geometry: &Geometry) -> Result<()> {
+pub fn write(
+    out: &mut dyn Write,
+    name: &str,
+    geometry: &Geometry,
+    metadata: &FileMetadata,
+) -> Result<()> {
     let mut file = Content::default();
     let primitives = file.primitives(geometry)?;
     let mut node = json!({ "name": name });
     let mut root = json!({
-        "asset": { "version": "2.0", "generator": concat!("Undine ", env!("CARGO_PKG_VERSION")) },
+        "asset": {
+            "version": "2.0",
+            "generator": metadata.creator,
+            "extras": metadata.to_json(),
+        },
         "scene": 0,
         "scenes": [{ "nodes": [0] }],
     });

@@ -1,25 +1,32 @@
 //! Writing a file of the format that its name ends with, whole or not at all.
 
+use crate::convert::turn;
 use crate::error::{IoError, Result};
 use crate::format::Format;
+use crate::metadata::FileMetadata;
+use crate::names::UpAxis;
 use crate::table::{Faces, Precision};
-use crate::usd::geometry::Form;
+use crate::usd::geometry::{Form, origin_for};
+use crate::vdb::{PointOptions, points_grid};
 use crate::whole::write_whole;
 use crate::{Geometry, glb, obj, ply, stl, usd};
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 
 /// How a file is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct WriteOptions {
     /// With how many digits positions are written, where the format has a choice.
     pub precision: Precision,
     /// As text, where the format has a choice.
     pub as_text: bool,
+    /// What the file says of itself. Its axis is that which points up in the tables, too.
+    pub metadata: FileMetadata,
 }
 
 /// Writes points or a mesh into a file of the format that its name ends with. A file is replaced whole or not at all.
-pub fn write(path: &Path, geometry: &Geometry, options: WriteOptions) -> Result<()> {
+pub fn write(path: &Path, geometry: &Geometry, options: &WriteOptions) -> Result<()> {
     let format = Format::of(path)?;
     let name = path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
     write_whole(path, |out| encode(out, format, &name, geometry, options))
@@ -31,31 +38,63 @@ pub fn encode(
     format: Format,
     name: &str,
     geometry: &Geometry,
-    options: WriteOptions,
+    options: &WriteOptions,
 ) -> Result<()> {
-    let WriteOptions { precision, as_text } = options;
+    let WriteOptions { precision, as_text, ref metadata } = *options;
+    let style = ply::Style { precision, as_text };
     match format {
-        Format::Ply => ply::write_geometry(out, geometry, ply::Style { precision, as_text }),
-        Format::Obj => obj::write(out, geometry, precision),
-        Format::Stl => stl::write(out, &geometry.points, faces(geometry)?, as_text),
-        Format::Glb => glb::write(out, name, geometry),
-        Format::Usda | Format::Usdc | Format::Usd => {
-            let origin = usd::geometry::origin_for(&geometry.points.positions);
-            let form = Form { name: name.to_owned(), precision, origin, ..Form::default() };
-            let layer = usd::geometry::layer(geometry, &form)?;
-            if format == Format::Usda {
-                out.write_all(usd::text::write(&layer)?.as_bytes())?;
-            } else {
-                out.write_all(&usd::binary::encode(&layer)?)?;
-            }
-            Ok(())
+        Format::Ply => ply::write_geometry(out, geometry, style, metadata),
+        Format::Obj => obj::write(out, geometry, precision, metadata),
+        Format::Stl => stl::write(out, &geometry.points, faces(geometry)?, as_text, metadata),
+        Format::Glb => glb::write(out, name, geometry, metadata),
+        Format::Usda => {
+            let layer = layer(name, geometry, options)?;
+            Ok(out.write_all(usd::text::write(&layer)?.as_bytes())?)
         }
-        Format::Vdb => Err(IoError::Unwritable {
-            what: format!("`{name}`"),
-            found: format!("points and meshes are not written as {format} here"),
-            wanted: "use .ply, .obj, .stl, .glb, .usda or .usdc".to_owned(),
-        }),
+        Format::Usdc | Format::Usd => {
+            Ok(out.write_all(&usd::binary::encode(&layer(name, geometry, options)?)?)?)
+        }
+        Format::Vdb => points_in_voxels(out, name, geometry, options),
     }
+}
+
+/// A layer of one prim. It takes tables as a simulation has them, and turns them itself.
+fn layer(name: &str, geometry: &Geometry, options: &WriteOptions) -> Result<usd::layer::Layer> {
+    let WriteOptions { precision, metadata, .. } = options;
+    let mut upright = Cow::Borrowed(geometry);
+    if metadata.up != UpAxis::Y {
+        turn(upright.to_mut(), metadata.up, UpAxis::Y);
+    }
+    let form = Form {
+        name: name.to_owned(),
+        time: metadata.frame.map(|frame| frame as f64),
+        origin: origin_for(&upright.points.positions),
+        precision: *precision,
+        metadata: metadata.clone(),
+    };
+    usd::geometry::layer(&upright, &form)
+}
+
+/// Points as a grid of points. Faces and curves have no place there.
+fn points_in_voxels(
+    out: &mut dyn Write,
+    name: &str,
+    geometry: &Geometry,
+    options: &WriteOptions,
+) -> Result<()> {
+    if geometry.faces.is_some() || geometry.curves.is_some() {
+        return Err(IoError::Unwritable {
+            what: format!("`{name}`"),
+            found: "a .vdb file holds volumes and points, no faces and no curves".to_owned(),
+            wanted: "read them as the input of a scene to make a volume of them".to_owned(),
+        });
+    }
+    let grid = points_grid("points", &geometry.points, &PointOptions::default())?;
+    let encoded = undine_vdb::write::encode_grid(&grid, Default::default())?;
+    undine_vdb::write::write(out, &options.metadata.to_vdb(), &[encoded]).map_err(|why| match why {
+        undine_vdb::VdbError::Io(source) => IoError::Write(source),
+        why => why.into(),
+    })
 }
 
 /// What a format has no place for, in words; nothing if all is kept.
@@ -80,8 +119,10 @@ pub fn left_out(geometry: &Geometry, format: Format) -> Vec<String> {
 
 fn of_faces_and_curves(geometry: &Geometry, format: Format) -> Vec<String> {
     let faces = geometry.faces.iter().flat_map(|faces| faces.channels.keys());
-    let faces = faces.filter(|_| format != Format::Ply);
+    let keeps = matches!(format, Format::Ply | Format::Usda | Format::Usdc | Format::Usd);
+    let faces = faces.filter(|_| !keeps);
     let curves = geometry.curves.iter().flat_map(|curves| curves.channels.keys());
+    let curves = curves.filter(|_| !matches!(format, Format::Usda | Format::Usdc | Format::Usd));
     faces
         .map(|name| format!("channel {name} of faces"))
         .chain(curves.map(|name| format!("channel {name} of curves")))

@@ -4,6 +4,7 @@ mod commands;
 mod disk_kill;
 mod documents;
 mod examples;
+mod files;
 mod kill;
 mod program;
 mod resume;

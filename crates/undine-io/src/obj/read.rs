@@ -61,13 +61,13 @@ pub fn parse(bytes: &[u8], file: &Path) -> Result<Geometry> {
             Some("f") => said.face(words, &text)?,
             Some("l") => said.line(words, &text)?,
             Some(word) if word.starts_with('#') || PASSED_OVER.contains(&word) => {}
-            Some(word) => {
-                if said.positions.is_empty() {
-                    let found = format!("`{}` begins no line", shortened(word));
-                    let wanted = "lines begin with v, vn, f, l, p and the like";
-                    return Err(text.refused(found, wanted));
-                }
+            Some(word) if said.positions.is_empty() => {
+                let found = format!("`{}` begins no line", shortened(word));
+                let wanted = "lines begin with v, vn, f, l, p and the like";
+                return Err(text.refused(found, wanted));
             }
+            // What a program adds of its own behind the first vertex is for itself.
+            Some(_) => {}
         }
     }
     said.into_geometry(&text)

@@ -2,6 +2,7 @@
 
 use crate::Geometry;
 use crate::error::Result;
+use crate::metadata::FileMetadata;
 use crate::table::{Precision, Values};
 use std::fmt::Write as _;
 use std::io::Write;
@@ -11,7 +12,12 @@ use undine_core::glam::DVec3;
 const ROWS: usize = 4096;
 
 /// Writes points, with faces or curves through them if there are any; the channels `N` and `Cd` are written, others have no place.
-pub fn write(out: &mut dyn Write, geometry: &Geometry, precision: Precision) -> Result<()> {
+pub fn write(
+    out: &mut dyn Write,
+    geometry: &Geometry,
+    precision: Precision,
+    metadata: &FileMetadata,
+) -> Result<()> {
     let Geometry { points, faces, curves } = geometry;
     points.check_positions(precision)?;
     let count = points.positions.len();
@@ -19,7 +25,9 @@ pub fn write(out: &mut dyn Write, geometry: &Geometry, precision: Precision) -> 
         let values = points.channels.get(name).and_then(Values::vectors);
         values.filter(|values| values.len() == count && values.iter().all(|v| v.is_finite()))
     };
-    out.write_all(b"# OBJ by Undine\n")?;
+    for comment in metadata.lines() {
+        writeln!(out, "# {comment}")?;
+    }
     let colours = channel("Cd");
     rows(out, count, |row, text| {
         let position = points.positions[row];

@@ -3,6 +3,7 @@
 use super::{ALPHA, COLOUR, HIGH_HALF, stem_of_channel};
 use crate::Geometry;
 use crate::error::{IoError, Result};
+use crate::metadata::FileMetadata;
 use crate::table::{Channels, Curves, Faces, Points, Precision, Values};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -27,13 +28,18 @@ pub fn write(
     faces: Option<&Faces>,
     precision: Precision,
 ) -> Result<()> {
-    tables(out, points, faces, None, Style { precision, as_text: false })
+    tables(out, points, faces, None, Style { precision, as_text: false }, &[])
 }
 
 /// Writes points, with faces or curves through them if there are any. Of curves, their edges are written.
-pub fn write_geometry(out: &mut dyn Write, geometry: &Geometry, style: Style) -> Result<()> {
+pub fn write_geometry(
+    out: &mut dyn Write,
+    geometry: &Geometry,
+    style: Style,
+    metadata: &FileMetadata,
+) -> Result<()> {
     let Geometry { points, faces, curves } = geometry;
-    tables(out, points, faces.as_ref(), curves.as_ref(), style)
+    tables(out, points, faces.as_ref(), curves.as_ref(), style, &metadata.lines())
 }
 
 fn tables(
@@ -42,6 +48,7 @@ fn tables(
     faces: Option<&Faces>,
     curves: Option<&Curves>,
     style: Style,
+    comments: &[String],
 ) -> Result<()> {
     points.check_positions(style.precision)?;
     let count = points.positions.len();
@@ -49,9 +56,10 @@ fn tables(
     let is_double = style.precision == Precision::Double;
     let position = if is_double { "double" } else { "float" };
     let format = if style.as_text { "ascii" } else { "binary_little_endian" };
-    let mut header = format!(
-        "ply\nformat {format} 1.0\nelement vertex {count}\nproperty {position} x\nproperty {position} y\nproperty {position} z\n"
-    );
+    let mut header = format!("ply\nformat {format} 1.0\n");
+    comments.iter().for_each(|comment| header += &format!("comment {comment}\n"));
+    header += &format!("element vertex {count}\n");
+    ["x", "y", "z"].iter().for_each(|axis| header += &format!("property {position} {axis}\n"));
     let columns = declare(&mut header, &points.channels);
     let mut face_columns = Vec::new();
     if let Some(faces) = faces {

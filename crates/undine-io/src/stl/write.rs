@@ -2,6 +2,7 @@
 
 use super::{HEAD, TRIANGLE};
 use crate::error::{IoError, Result};
+use crate::metadata::FileMetadata;
 use crate::table::{Faces, Points, Precision};
 use crate::triangles::triangles;
 use std::io::Write;
@@ -11,7 +12,13 @@ use undine_core::glam::Vec3;
 const GATHERED: usize = 4096;
 
 /// Writes the triangles of faces. A text is for people to read, and several times as long.
-pub fn write(out: &mut dyn Write, points: &Points, faces: &Faces, as_text: bool) -> Result<()> {
+pub fn write(
+    out: &mut dyn Write,
+    points: &Points,
+    faces: &Faces,
+    as_text: bool,
+    metadata: &FileMetadata,
+) -> Result<()> {
     points.check_positions(Precision::Single)?;
     let triangles = triangles(points, faces)?;
     let places = |triangle: &[u32; 3]| triangle.map(|v| points.positions[v as usize].as_vec3());
@@ -33,9 +40,8 @@ pub fn write(out: &mut dyn Write, points: &Points, faces: &Faces, as_text: bool)
         found: format!("it has {} triangles", triangles.len()),
         wanted: format!("an STL file has at most {}", u32::MAX),
     })?;
-    // Not `solid`: that is how a text begins.
-    let mut bytes = b"binary STL by Undine".to_vec();
-    bytes.resize(HEAD - 4, 0);
+    // It begins with `creator`, never with `solid`, as a text does.
+    let mut bytes = metadata.header::<{ HEAD - 4 }>().to_vec();
     bytes.extend(count.to_le_bytes());
     for some in triangles.chunks(GATHERED) {
         bytes.reserve(GATHERED * TRIANGLE);

@@ -3,12 +3,12 @@
 use crate::shapes::{cube, curves, spray};
 use serde_json::{Value, json};
 use undine_core::glam::DVec3;
-use undine_io::{Geometry, Values, glb};
+use undine_io::{FileMetadata, Geometry, Values, glb};
 
 /// The JSON and the binary chunk of a file, whose lengths and alignment are checked on the way.
 fn taken_apart(geometry: &Geometry) -> (Value, Vec<u8>) {
     let mut bytes = Vec::new();
-    glb::write(&mut bytes, "thing", geometry).unwrap();
+    glb::write(&mut bytes, "thing", geometry, &FileMetadata::default()).unwrap();
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
     assert_eq!(&bytes[..4], b"glTF");
     assert_eq!((word(4), word(8)), (2, bytes.len()));
@@ -116,7 +116,9 @@ fn what_single_precision_cannot_say_is_refused() {
         (twice, "another channel is called `_ID`"),
         (short, "1 values for 2 points"),
     ] {
-        let refused = glb::write(&mut Vec::new(), "thing", &geometry).unwrap_err().to_string();
+        let refused = glb::write(&mut Vec::new(), "thing", &geometry, &FileMetadata::default())
+            .unwrap_err()
+            .to_string();
         assert!(refused.contains(words), "{refused}");
     }
 }

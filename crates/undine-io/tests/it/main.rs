@@ -1,6 +1,8 @@
 //! The tests of files, as one program.
 
+mod convert;
 mod glb;
+mod info;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod obj;

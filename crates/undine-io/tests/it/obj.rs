@@ -4,7 +4,7 @@ use crate::shapes::{corners, cube, curves, spray};
 use proptest::prelude::*;
 use std::path::Path;
 use undine_core::glam::{DVec3, Vec3};
-use undine_io::{IoError, Precision, Values, obj};
+use undine_io::{FileMetadata, IoError, Precision, Values, obj};
 
 fn parse(text: &str) -> Result<undine_io::Geometry, IoError> {
     obj::parse(text.as_bytes(), Path::new("test.obj"))
@@ -77,7 +77,7 @@ fn points_alone_have_no_faces_and_another_file_is_no_obj() {
 fn what_is_written_is_read_back() {
     for geometry in [cube(), curves(), spray(20)] {
         let mut bytes = Vec::new();
-        obj::write(&mut bytes, &geometry, Precision::Double).unwrap();
+        obj::write(&mut bytes, &geometry, Precision::Double, &FileMetadata::default()).unwrap();
         let again = obj::parse(&bytes, Path::new("again.obj")).unwrap();
         assert_eq!(again.points.positions, geometry.points.positions);
         assert_eq!(corners(&again), corners(&geometry));
@@ -91,9 +91,11 @@ fn what_is_written_is_read_back() {
     let mut geometry = spray(1);
     geometry.points.positions[0] = far;
     let mut bytes = Vec::new();
-    obj::write(&mut bytes, &geometry, Precision::Double).unwrap();
+    obj::write(&mut bytes, &geometry, Precision::Double, &FileMetadata::default()).unwrap();
     assert_eq!(obj::parse(&bytes, Path::new("far.obj")).unwrap().points.positions, [far]);
-    let refused = obj::write(&mut bytes, &geometry, Precision::Single).unwrap_err().to_string();
+    let refused = obj::write(&mut bytes, &geometry, Precision::Single, &FileMetadata::default())
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains("point 0 is at"), "{refused}");
 }
 
@@ -101,9 +103,9 @@ proptest! {
     #[test]
     fn no_change_of_bytes_is_too_strange(place: usize, byte: u8, second: usize) {
         let mut bytes = Vec::new();
-        obj::write(&mut bytes, &cube(), Precision::Single).unwrap();
+        obj::write(&mut bytes, &cube(), Precision::Single, &FileMetadata::default()).unwrap();
         let mut lines = Vec::new();
-        obj::write(&mut lines, &curves(), Precision::Single).unwrap();
+        obj::write(&mut lines, &curves(), Precision::Single, &FileMetadata::default()).unwrap();
         bytes.extend(lines);
         let (place, second) = (place % bytes.len(), second % bytes.len());
         bytes[place] = byte;

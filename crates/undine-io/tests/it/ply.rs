@@ -6,7 +6,7 @@ use std::path::Path;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::mesh::Polygons;
 use undine_io::ply::{self, Precision};
-use undine_io::{Channels, Faces, Points, Values};
+use undine_io::{Channels, Faces, FileMetadata, Points, Values};
 
 fn parse(bytes: &[u8]) -> undine_io::Geometry {
     ply::parse(bytes, Path::new("test.ply")).unwrap()
@@ -148,7 +148,7 @@ fn texts_curves_and_colours_are_written_and_read_back() {
         for geometry in [cube(), curves(), spray(30)] {
             let style = ply::Style { precision: Precision::Double, as_text };
             let mut bytes = Vec::new();
-            ply::write_geometry(&mut bytes, &geometry, style).unwrap();
+            ply::write_geometry(&mut bytes, &geometry, style, &FileMetadata::default()).unwrap();
             assert_eq!(
                 std::str::from_utf8(&bytes).is_ok_and(|text| text.contains("ascii")),
                 as_text

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::path::Path;
 use undine_core::glam::DVec3;
 use undine_core::mesh::Surface;
-use undine_io::{Geometry, IoError, stl};
+use undine_io::{FileMetadata, Geometry, IoError, stl};
 
 fn parse(bytes: &[u8]) -> Result<Geometry, IoError> {
     stl::parse(bytes, Path::new("test.stl"))
@@ -14,7 +14,7 @@ fn parse(bytes: &[u8]) -> Result<Geometry, IoError> {
 fn written(as_text: bool) -> Vec<u8> {
     let Geometry { points, faces, .. } = cube();
     let mut bytes = Vec::new();
-    stl::write(&mut bytes, &points, &faces.unwrap(), as_text).unwrap();
+    stl::write(&mut bytes, &points, &faces.unwrap(), as_text, &FileMetadata::default()).unwrap();
     bytes
 }
 

@@ -95,14 +95,14 @@ fn faces_and_curves_come_back_with_their_channels() {
         let curves = Some(Curves { strands: strands.clone(), channels: kinds.clone() });
         let hair = Geometry { points: points.clone(), faces: None, curves };
         let file = folder.path().join("hair.usda");
-        undine_io::write(&file, &hair, Default::default()).unwrap();
+        undine_io::write(&file, &hair, &Default::default()).unwrap();
         let again = undine_io::read(&file).unwrap();
         assert_eq!(again.points, points);
         let curves = again.curves.unwrap();
         assert_eq!((curves.strands, curves.channels), (strands, kinds.clone()));
     }
     let file = folder.path().join("mesh.usda");
-    undine_io::write(&file, &mesh, Default::default()).unwrap();
+    undine_io::write(&file, &mesh, &Default::default()).unwrap();
     let faces = undine_io::read(&file).unwrap().faces.unwrap();
     assert_eq!(faces.polygons.faces().collect::<Vec<_>>(), [&[0, 1, 2, 3][..], &[2, 3, 4]]);
     assert_eq!(faces.channels, kinds);
@@ -116,7 +116,7 @@ fn far_from_the_origin_no_digit_is_lost_that_matters() {
     let positions: Vec<DVec3> = (0..4).map(|n| far + DVec3::splat(0.001 * f64::from(n))).collect();
     let cloud = Points { positions: positions.clone(), channels: Channels::new() };
     let cloud = Geometry { points: cloud, faces: None, curves: None };
-    undine_io::write(&file, &cloud, Default::default()).unwrap();
+    undine_io::write(&file, &cloud, &Default::default()).unwrap();
     let again = undine_io::read(&file).unwrap().points.positions;
     assert!(again.iter().zip(&positions).all(|(a, b)| a.distance(*b) < 1e-6), "{again:?}");
 }

@@ -9,13 +9,13 @@ fn the_ending_of_a_name_chooses_the_format() {
     let folder = tempfile::tempdir().unwrap();
     for ending in ["ply", "obj", "STL"] {
         let path = folder.path().join(format!("cube.{ending}"));
-        write(&path, &cube(), WriteOptions::default()).unwrap();
+        write(&path, &cube(), &WriteOptions::default()).unwrap();
         let again = read(&path).unwrap();
         assert_eq!(again.points.positions.len(), 8, "{ending}");
         assert_eq!(corners(&again).len(), if ending == "STL" { 12 } else { 6 });
     }
     let glb = folder.path().join("cube.glb");
-    write(&glb, &cube(), WriteOptions::default()).unwrap();
+    write(&glb, &cube(), &WriteOptions::default()).unwrap();
     assert!(read(&glb).unwrap_err().to_string().contains("glTF is written only"));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
 }
@@ -25,7 +25,7 @@ fn what_cannot_be_written_leaves_the_file_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("spray.stl");
     std::fs::write(&path, "precious").unwrap();
-    let refused = write(&path, &spray(3), WriteOptions::default()).unwrap_err().to_string();
+    let refused = write(&path, &spray(3), &WriteOptions::default()).unwrap_err().to_string();
     assert!(refused.contains("STL holds triangles alone"), "{refused}");
     assert_eq!(std::fs::read(&path).unwrap(), b"precious");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -36,7 +36,7 @@ fn a_sequence_is_written_and_found_by_its_pattern() {
     let folder = tempfile::tempdir().unwrap();
     let pattern = Pattern::new("splash.####.ply", folder.path()).unwrap();
     for frame in 1..=3 {
-        write(&pattern.file(frame), &spray(10 * frame as u32), WriteOptions::default()).unwrap();
+        write(&pattern.file(frame), &spray(10 * frame as u32), &WriteOptions::default()).unwrap();
     }
     assert_eq!(pattern.frames().unwrap(), [1, 2, 3]);
     assert_eq!(read(&pattern.find(3).unwrap()).unwrap().points.positions.len(), 30);

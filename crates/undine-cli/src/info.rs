@@ -1,0 +1,72 @@
+//! `undine info`: what is in files, for people or as JSON.
+
+use crate::arguments::Info;
+use crate::{print, progress};
+use std::path::Path;
+use undine::ExitCode;
+use undine_io::info::{Depth, inspect, inspect_sequence};
+use undine_io::{IoError, Pattern};
+
+/// Shows what is in files. One that cannot be read does not keep the others from being shown.
+pub fn info(arguments: &Info) -> ExitCode {
+    let mut code = ExitCode::Done;
+    for (n, name) in arguments.files.iter().enumerate() {
+        match shown(name, arguments) {
+            Ok(text) if n > 0 && !arguments.json => print(&format!("\n{text}")),
+            Ok(text) => print(&text),
+            Err(why) => {
+                eprintln!("error: {why}");
+                code = exit_code(&why);
+                code
+            }
+        };
+    }
+    code
+}
+
+fn shown(name: &str, arguments: &Info) -> Result<String, IoError> {
+    let depth = if arguments.quick { Depth::Heads } else { Depth::Values };
+    let (json, text) = match sequence(name)? {
+        None => {
+            let info = inspect(Path::new(name), depth)?;
+            (info.json(), info.text())
+        }
+        Some(pattern) => {
+            let mut frames = pattern.frames()?;
+            let (first, last) = arguments.frames.unwrap_or((i64::MIN, i64::MAX));
+            frames.retain(|frame| (first..=last).contains(frame));
+            if frames.is_empty() {
+                // Says which file is not there, and which ones are.
+                pattern.find(arguments.frames.map_or(1, |(first, _)| first))?;
+            }
+            let bar = progress::bar_of_files(frames.len());
+            let mut done = |_| bar.iter().for_each(|bar| bar.inc(1));
+            let info = inspect_sequence(&pattern, name, frames, depth, &mut done)?;
+            bar.iter().for_each(|bar| bar.finish_and_clear());
+            (info.json(), info.text())
+        }
+    };
+    Ok(if arguments.json { format!("{json}\n") } else { text })
+}
+
+/// The pattern of a name, unless it is that of one file.
+fn sequence(name: &str) -> Result<Option<Pattern>, IoError> {
+    // A file may be called so, odd as it is.
+    if Path::new(name).is_file() {
+        return Ok(None);
+    }
+    Ok(Some(Pattern::new(name, Path::new(""))?).filter(Pattern::is_numbered))
+}
+
+/// What the shell is told of an error.
+pub fn exit_code(why: &IoError) -> ExitCode {
+    match why {
+        IoError::Read { .. } | IoError::Write(_) | IoError::WriteFile { .. } => ExitCode::Disk,
+        IoError::UnknownFormat { .. }
+        | IoError::NotReadable { .. }
+        | IoError::NoConversion { .. }
+        | IoError::BadPattern { .. }
+        | IoError::MissingFrame { .. } => ExitCode::BadScene,
+        _ => ExitCode::Failed,
+    }
+}
