@@ -332,7 +332,7 @@ fn turn_grid(grid: &mut Grid, from: Option<UpAxis>, to: UpAxis, of_file: &Metada
         grid.metadata.insert("up_axis".to_owned(), Entry::String(to.word().to_owned()));
     }
     fn vectors<T: GridValue>(tree: &mut Tree<T>, from: UpAxis, to: UpAxis) {
-        let turned = |value: T| value.from_file(from).to_file(to);
+        let turned = |value: T| value.of_file(from).to_file(to);
         tree.background = turned(tree.background);
         tree.tiles.iter_mut().for_each(|tile| tile.value = turned(tile.value));
         tree.leaves.values.iter_mut().for_each(|value| *value = turned(*value));
@@ -346,10 +346,10 @@ fn turn_grid(grid: &mut Grid, from: Option<UpAxis>, to: UpAxis, of_file: &Metada
             for attribute in tree.attributes.iter_mut().filter(|found| found.name != POSITION) {
                 match &mut attribute.values {
                     Column::Vec3s(values) => {
-                        values.iter_mut().for_each(|v| *v = v.from_file(from).to_file(to));
+                        values.iter_mut().for_each(|v| *v = v.of_file(from).to_file(to));
                     }
                     Column::Vec3d(values) => {
-                        values.iter_mut().for_each(|v| *v = v.from_file(from).to_file(to));
+                        values.iter_mut().for_each(|v| *v = v.of_file(from).to_file(to));
                     }
                     _ => {}
                 }

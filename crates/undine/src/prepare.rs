@@ -6,6 +6,7 @@ use crate::run::RunError;
 use std::path::Path;
 use std::sync::Arc;
 use undine_core::memory::MemoryBudget;
+use undine_io::UpAxis;
 use undine_io::usd::geometry::identifier;
 use undine_scene::graph::{Context, Graph};
 use undine_scene::{GraphNode, Output, Scene};
@@ -13,7 +14,7 @@ use undine_schema::setup::{self, Group, Node};
 use undine_schema::{Declaration, Setting, Type, Value};
 use undine_sim::newton::NewtonSettings;
 use undine_sim::timeline::Substeps;
-use undine_sim::{ObjectId, SimError, Simulation, Timeline};
+use undine_sim::{ObjectId, SimError, Simulation, StoreId, Timeline};
 
 /// The frames and steps of a scene.
 pub fn timeline(scene: &Scene) -> Timeline {
@@ -73,9 +74,21 @@ pub fn objects_of(output: &Output, simulation: &Simulation) -> Option<Vec<Object
     Some(target.map_or_else(Vec::new, |target| simulation.tree().objects_of(target)))
 }
 
-/// Refuses an Object that two outputs write, since both would go into one file.
+/// Refuses an Object that two outputs write, since both would go into one file, and volumes turned from z to y up.
 fn check_outputs(scene: &Scene, simulation: &Simulation) -> undine_sim::Result<()> {
     for (path, object) in simulation.objects() {
+        let is_volume = |store: &(_, StoreId)| matches!(store.1, StoreId::Volume(_));
+        let has_volume = object.output().iter().any(is_volume);
+        let turns = |output: &Output| {
+            scene.settings.up == UpAxis::Z && output.up == Some(UpAxis::Y) && has_volume
+        };
+        if let Some(n) = scene.outputs.iter().position(turns) {
+            return Err(SimError::setup(
+                format!("output{n}.up"),
+                format!("the volumes of `{path}` cannot be turned from z to y up"),
+                "leave `up` of the output away, or let y point up in the scene",
+            ));
+        }
         let writes = |output: &Output| {
             objects_of(output, simulation).is_none_or(|objects| objects.contains(&object.id()))
         };

@@ -6,6 +6,7 @@ use super::value::GridValue;
 use crate::error::{IoError, Result};
 use crate::gather::{Order, gather};
 use crate::metadata::FileMetadata;
+use crate::names::UpAxis;
 use crate::table::Points;
 use std::io::Write;
 use std::path::Path;
@@ -33,6 +34,8 @@ pub struct VdbFile {
     processes: Arc<dyn Processes>,
     metadata: FileMetadata,
     compression: Compression,
+    /// The turn of what is added: to the axis of the file, or none.
+    turn: UpAxis,
     /// On the first process; on others none.
     grids: Vec<EncodedGrid>,
 }
@@ -40,7 +43,14 @@ pub struct VdbFile {
 impl VdbFile {
     /// A file without grids, compressed as OpenVDB does by default.
     pub fn new(processes: Arc<dyn Processes>, metadata: FileMetadata) -> Self {
-        Self { processes, metadata, compression: Compression::default(), grids: Vec::new() }
+        let (turn, compression) = (metadata.up, Compression::default());
+        Self { processes, metadata, compression, turn, grids: Vec::new() }
+    }
+
+    /// The same, for what has the file's axis up already, so that nothing is turned.
+    pub fn upright(mut self) -> Self {
+        self.turn = UpAxis::Y;
+        self
     }
 
     /// The same, compressed otherwise.
@@ -57,7 +67,7 @@ impl VdbFile {
         channel: &ChannelGrid<'_>,
         options: &VolumeOptions,
     ) -> Result<()> {
-        let options = VolumeOptions { up: self.metadata.up, ..options.clone() };
+        let options = VolumeOptions { up: self.turn, ..options.clone() };
         each_grid(domain, volume, channel, &options, self)
     }
 
@@ -69,7 +79,7 @@ impl VdbFile {
         order: Order,
         options: &PointOptions,
     ) -> Result<()> {
-        let options = PointOptions { up: self.metadata.up, ..options.clone() };
+        let options = PointOptions { up: self.turn, ..options.clone() };
         let points = gather(&*self.processes, points, order)?;
         let encoded = points.map(|points| {
             let mut grid = points_grid(name, &points, &options)?;

@@ -13,9 +13,11 @@ use undine_core::channel::ChannelInfo;
 use undine_core::process::Single;
 use undine_core::{DiscreteVolume, GridDomain};
 use undine_io::gather::Order;
-use undine_io::ply::{self, Precision};
 use undine_io::vdb::{ChannelGrid, Levels, PointOptions, Sampling, VdbFile, VolumeOptions};
-use undine_io::{FileMetadata, Format, IoError, Names, Points, UpAxis};
+use undine_io::write::encode;
+use undine_io::{
+    FileMetadata, Format, Geometry, IoError, Names, Points, Precision, UpAxis, WriteOptions,
+};
 use undine_scene::{Output, Scene, Settings};
 use undine_sim::{Simulation, StoreId, World};
 use undine_vdb::{Codec, Compression};
@@ -63,7 +65,7 @@ impl Moment<'_> {
 /// What a store's file of a frame holds.
 pub enum Content {
     /// Points as PLY, positions to their last digit: a scene may be far from the origin.
-    Ply(Points, FileMetadata),
+    Ply(Box<Geometry>, WriteOptions),
     /// A clip of the scene over all frames.
     Usd(Vec<u8>),
     /// Volumes, or points in voxels.
@@ -81,12 +83,13 @@ impl Content {
     }
 
     /// Writes the file.
-    pub fn write(&self, mut out: &mut dyn Write) -> Result<(), FrameError> {
-        Ok(match self {
-            Self::Ply(points, _) => ply::write(&mut out, points, None, Precision::Double)?,
+    pub fn write(&self, out: &mut dyn Write) -> Result<(), FrameError> {
+        match self {
+            Self::Ply(points, options) => encode(out, Format::Ply, "", points, options)?,
             Self::Usd(bytes) => out.write_all(bytes).map_err(IoError::from)?,
             Self::Vdb(file) => file.write(out)?,
-        })
+        }
+        Ok(())
     }
 }
 
@@ -137,6 +140,7 @@ fn content(
         let compression = Compression { codec: output.codec, active_mask };
         VdbFile::new(Arc::new(Single), metadata).compressed(compression)
     };
+    let scene_up = moment.settings.up;
     let (found, order) = match store {
         StoreId::Particles(id) => {
             (points::of_particles(&world.particles[id], output)?, Order::Buckets)
@@ -154,11 +158,15 @@ fn content(
                 levels: levels(output),
                 ..VolumeOptions::default()
             };
-            let file = add_channels(vdb(metadata), domain, volume, output, &options)?;
+            // From z to y up is refused before a run begins.
+            let file = if up == scene_up { vdb(metadata).upright() } else { vdb(metadata) };
+            let file = add_channels(file, domain, volume, output, &options)?;
             return Ok(Some(Content::Vdb(file)));
         }
         StoreId::Elements(_) => return Ok(None),
     };
+    // Writers turn from y up.
+    let found = scene_up.points_from_file(found);
     Ok(Some(match output.format {
         Format::Vdb => {
             let mut file = vdb(metadata);
@@ -171,8 +179,10 @@ fn content(
             Content::Vdb(file)
         }
         Format::Ply => {
-            let found = up.points_to_file(&renamed(found, &names)).into_owned();
-            Content::Ply(found, metadata)
+            let points = up.points_to_file(&renamed(found, &names)).into_owned();
+            let precision = Precision::Double;
+            let options = WriteOptions { precision, metadata, ..WriteOptions::default() };
+            Content::Ply(Box::new(Geometry { points, ..Geometry::default() }), options)
         }
         _ => Content::Usd(stage.clip(stem, renamed(found, &names), &metadata, moment)?),
     }))
