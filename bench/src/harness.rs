@@ -3,10 +3,11 @@
 use crate::Result;
 use crate::machine;
 use crate::measure::{Measured, Work};
-use crate::peers::{self, Peer, PeerChoice, PeerSolves, SolverPeer, System};
+use crate::peers::{self, Peer, PeerChoice, PeerFile, PeerSolves, SolverPeer, System};
 use crate::report::{Report, Value};
 use crate::triad::{self, Bandwidth, Triad};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::path::Path;
 
 /// A benchmark, as it stands in the list.
 pub struct Benchmark {
@@ -75,6 +76,12 @@ impl Context {
     /// that can be had. To be called last, when all work is measured; [`Measured::against`] compares.
     pub fn solve_with(&self, peers: &[SolverPeer], system: &System) -> PeerSolves {
         peers::solve_with(peers, self.peers, system, self.threads)
+    }
+
+    /// Has OpenVDB read a file that the benchmark has written, and write it again, on as many threads: if the user has chosen
+    /// peers and it can be had. To be called last, when all work is measured.
+    pub fn openvdb_file(&self, path: &Path) -> Option<PeerFile> {
+        peers::openvdb_file(self.peers, path, self.threads)
     }
 }
 

@@ -28,6 +28,9 @@ pub mod stencil;
 pub mod tank;
 pub mod transfer;
 pub mod triad;
+pub mod vdb_files;
+pub mod vdb_read;
+pub mod vdb_write;
 pub mod viscosity;
 
 /// Any error ends a benchmark; only the command line looks at it, to print it.

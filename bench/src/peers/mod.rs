@@ -3,14 +3,16 @@
 //! A peer is a script in `bench/peers/` and a file of pinned Python packages beside it. It installs itself on first use into
 //! `bench/.peers/`, which git ignores. A peer that cannot be had costs its keys, never the run.
 //!
-//! There are two kinds: a [`Peer`] makes its own data and is compared by its rate; a [`SolverPeer`] solves the linear
-//! system that the benchmark has built, and is compared by time and memory.
+//! There are three kinds: a [`Peer`] makes its own data and is compared by its rate; a [`SolverPeer`] solves the linear
+//! system that the benchmark has built, and is compared by time and memory; [`openvdb_file`] reads and writes its files.
 
 mod command;
 mod install;
+mod openvdb_file;
 mod solve;
 mod system;
 
+pub use openvdb_file::{PeerFile, openvdb_file};
 pub use solve::{
     AMGCL, GAMG, HYPRE, PARDISO, PYAMG, PeerSolve, PeerSolves, SCIPY_CG, SolverPeer, SolverTask,
     solve_with,
@@ -69,6 +71,16 @@ pub enum PeerError {
         "`{command}` should end with a line that holds `rate=NUMBER`, but ended with `{found}`"
     )]
     NoRate {
+        /// The command line.
+        command: String,
+        /// The last line found.
+        found: String,
+    },
+    /// The peer ran, but its last line does not say what it took for a file.
+    #[error(
+        "`{command}` should end with a line that holds read_seconds=, write_seconds= and bytes=, but ended with `{found}`"
+    )]
+    NoFile {
         /// The command line.
         command: String,
         /// The last line found.
