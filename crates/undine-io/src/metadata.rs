@@ -59,7 +59,9 @@ impl FileMetadata {
     pub fn entries(&self) -> Vec<(&'static str, Datum)> {
         let numbers = [("fps", self.fps), ("time", self.time)];
         let numbers = numbers.into_iter().filter_map(|(name, number)| Some((name, number?)));
-        let mut entries = vec![("creator", Datum::Text(self.creator.clone()))];
+        let creator = Some(&self.creator).filter(|creator| !creator.is_empty());
+        let mut entries: Vec<_> =
+            creator.map(|creator| ("creator", Datum::Text(creator.clone()))).into_iter().collect();
         entries.extend(numbers.map(|(name, number)| (name, Datum::Number(number))));
         entries.extend(self.frame.map(|frame| ("frame", Datum::Whole(frame))));
         entries.push(("metres_per_unit", Datum::Number(self.metres_per_unit)));

@@ -267,7 +267,7 @@ fn outputs_write_parts_of_a_scene_into_one_folder_and_no_part_twice() {
     let base = format!("{base}particles \"dust\" input=\"cloud\"\noutput of=\"balls\"\n");
     let parts = Stage::new(&format!("{base}output of=\"dust\" channels=\"v\"\n"));
     succeeds(&["run", &parts.scene(), "--quiet", "--frames", "1"]);
-    for name in ["balls.0001.ply", "dust.0001.ply"] {
+    for name in ["balls.0001.usdc", "dust.0001.usdc"] {
         assert!(parts.cache().join(name).is_file(), "{name}");
     }
     let twice = Stage::new(&format!("{base}output channels=\"v\"\n"));

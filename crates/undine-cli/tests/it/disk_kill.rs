@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 fn frames(cache: &Path) -> BTreeMap<String, Vec<u8>> {
-    files(cache).into_iter().filter(|(name, _)| name.ends_with(".ply")).collect()
+    files(cache).into_iter().filter(|(name, _)| name.ends_with(".usdc")).collect()
 }
 
 /// A small file system on a folder, if this machine lets us mount one.

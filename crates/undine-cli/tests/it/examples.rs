@@ -57,7 +57,7 @@ fn every_example_runs_for_a_few_frames() {
         let count = frames.filter(|entry| {
             entry
                 .as_ref()
-                .is_ok_and(|entry| entry.file_name().to_string_lossy().ends_with(".0004.ply"))
+                .is_ok_and(|entry| entry.file_name().to_string_lossy().ends_with(".0004.usdc"))
         });
         assert!(count.count() > 0, "{scene} wrote no fourth frame");
     }

@@ -25,8 +25,7 @@ fn info_is_a_table_for_people() {
     let text = succeeds(&["info", &at(folder.path(), "square.ply")]);
     let text = text.replace(&at(folder.path(), ""), "");
     insta::assert_snapshot!(text, @r"
-    square.ply: PLY, 387 bytes
-      creator          
+    square.ply: PLY, 310 bytes
       fps              24
       metres_per_unit  1
       up_axis          Y

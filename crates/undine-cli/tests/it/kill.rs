@@ -34,7 +34,7 @@ fn a_run_killed_at_random_moments_ends_with_the_same_bytes() {
         child.wait().expect("an end");
         let left = files(&torn.cache());
         for (name, bytes) in
-            left.iter().filter(|(name, _)| name.ends_with(".ply") && !name.starts_with('.'))
+            left.iter().filter(|(name, _)| name.ends_with(".usdc") && !name.starts_with('.'))
         {
             assert_eq!(Some(bytes), wanted.get(name), "{name} after kill {kill}");
         }
@@ -55,7 +55,7 @@ fn ctrl_c_kills_no_frame_and_says_how_to_go_on() {
     let frames = || {
         let entries = std::fs::read_dir(stage.cache());
         let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
-        names.filter(|name| name.to_string_lossy().ends_with(".ply")).count()
+        names.filter(|name| name.to_string_lossy().ends_with(".usdc")).count()
     };
     while frames() < 3 {
         std::thread::sleep(Duration::from_millis(5));
@@ -66,15 +66,15 @@ fn ctrl_c_kills_no_frame_and_says_how_to_go_on() {
     assert_eq!(ended.code, 130, "{}", ended.error);
     assert!(ended.error.contains("again") && ended.error.contains("undine run"), "{}", ended.error);
     assert!(!files(&stage.cache()).keys().any(|name| name.starts_with(".undine-tmp")));
-    let whole = files(&stage.cache()).keys().filter(|name| name.ends_with(".ply")).count();
+    let whole = files(&stage.cache()).keys().filter(|name| name.ends_with(".usdc")).count();
 
     // What is there is whole, and goes on to the bytes of a run that nobody interrupted.
     let frames = format!("1-{}", whole + 3);
     succeeds(&["run", &stage.scene(), "--quiet", "--frames", &frames]);
     let other = Stage::new(&SCENE.replace("frames=24", "frames=2000"));
     succeeds(&["run", &other.scene(), "--quiet", "--frames", &frames]);
-    let ply = |files: std::collections::BTreeMap<String, Vec<u8>>| {
-        files.into_iter().filter(|(name, _)| name.ends_with(".ply")).collect()
+    let written = |files: std::collections::BTreeMap<String, Vec<u8>>| {
+        files.into_iter().filter(|(name, _)| name.contains(".usd")).collect()
     };
-    assert_same(&ply(files(&stage.cache())), &ply(files(&other.cache())), "after Ctrl-C");
+    assert_same(&written(files(&stage.cache())), &written(files(&other.cache())), "after Ctrl-C");
 }

@@ -19,7 +19,7 @@ fn a_run_may_grow_and_be_redone_from_a_frame() {
     let frames = |stage: &Stage| {
         let all = files(&stage.cache());
         all.into_iter()
-            .filter(|(name, _)| name.ends_with(".ply"))
+            .filter(|(name, _)| name.ends_with(".usdc"))
             .collect::<std::collections::BTreeMap<_, _>>()
     };
     let grown = Stage::new(SCENE);
@@ -53,11 +53,11 @@ fn a_changed_scene_is_noticed_with_what_differs_and_what_to_do() {
     }
     assert_same(&files(&stage.cache()), &before, "after refusing");
     succeeds(&["run", &stage.scene(), "--quiet", "--keep", "--frames", "1-7"]);
-    let first = "balls.0001.ply";
+    let first = "balls.0001.usdc";
     assert_eq!(files(&stage.cache())[first], before[first]);
     succeeds(&["run", &stage.scene(), "--quiet", "--fresh", "--frames", "1-3"]);
     assert_ne!(files(&stage.cache())[first], before[first]);
-    assert_eq!(files(&stage.cache()).keys().filter(|name| name.ends_with(".ply")).count(), 3);
+    assert_eq!(files(&stage.cache()).keys().filter(|name| name.ends_with(".usdc")).count(), 3);
 }
 
 #[test]
@@ -82,12 +82,12 @@ fn frames_on_the_command_line_keep_the_first_frame_of_the_scene() {
     let made = |words: &[&str]| {
         let _ = std::fs::remove_dir_all(stage.cache());
         succeeds(&[&["run", &stage.scene(), "--quiet", "--frames"], words].concat());
-        let names = files(&stage.cache()).into_keys().filter(|name| name.ends_with(".ply"));
+        let names = files(&stage.cache()).into_keys().filter(|name| name.ends_with(".usdc"));
         names.collect::<Vec<String>>()
     };
-    assert_eq!(made(&["2"]), ["balls.1001.ply", "balls.1002.ply"]);
+    assert_eq!(made(&["2"]), ["balls.1001.usdc", "balls.1002.usdc"]);
     // What lies before is made on the way.
-    assert_eq!(made(&["1002-1003"]), ["balls.1001.ply", "balls.1002.ply", "balls.1003.ply"]);
+    assert_eq!(made(&["1002-1003"]), ["balls.1001.usdc", "balls.1002.usdc", "balls.1003.usdc"]);
     for bad in ["1-10", "990-1010", "0", "1010-1002", "some"] {
         let refused = ended(&["run", &stage.scene(), "--frames", bad]);
         assert_eq!(refused.code, 2, "{bad}: {}", refused.error);
