@@ -32,7 +32,7 @@ pub fn write(path: &Path, geometry: &Geometry, options: &WriteOptions) -> Result
     write_whole(path, |out| encode(out, format, &name, geometry, options))
 }
 
-/// As [`write`], to anything that takes bytes. `name` is what formats that name their meshes call it.
+/// As [`write()`], to anything that takes bytes. `name` is what formats that name their meshes call it.
 pub fn encode(
     out: &mut dyn Write,
     format: Format,

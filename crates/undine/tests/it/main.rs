@@ -2,5 +2,6 @@
 
 mod cache;
 mod coupling;
+mod files;
 mod scenes;
 mod whole;

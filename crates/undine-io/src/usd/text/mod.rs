@@ -2,7 +2,7 @@
 //!
 //! [`parse`] takes more than OpenUSD writes: a line's end is a space like any other, so statements may stand on one line.
 //! Variant sets, splines, relocations and values of unknown types are left out, and [`Layer::passed_over`] says so by line.
-//! [`write`] gives the same text for the same layer, with numbers that read back to the bit.
+//! [`write()`] gives the same text for the same layer, with numbers that read back to the bit.
 //!
 //! [`Layer::passed_over`]: super::layer::Layer::passed_over
 

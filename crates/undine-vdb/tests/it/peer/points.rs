@@ -31,7 +31,7 @@ fn points() -> (Grid, Vec<[f64; 3]>) {
         Attribute::new("fraction16", of(unit)).stored(Stored::Unit16),
         Attribute::new("N", of(direction)).stored(Stored::Direction),
         Attribute::new("mass", of(f64::sample)),
-        Attribute::new("count", of(|number| i32::sample(number))),
+        Attribute::new("count", of(i32::sample)),
         Attribute::new("small", of(|number| number as i16)),
         Attribute::new("flag", of(bool::sample)),
         Attribute::new("vd", of(<[f64; 3]>::sample)),
