@@ -2,6 +2,7 @@
 
 use crate::behaviors::behaviors;
 use crate::cache::SceneRecord;
+use crate::frames;
 use crate::run::RunError;
 use std::path::Path;
 use std::sync::Arc;
@@ -74,8 +75,20 @@ pub fn objects_of(output: &Output, simulation: &Simulation) -> Option<Vec<Object
     Some(target.map_or_else(Vec::new, |target| simulation.tree().objects_of(target)))
 }
 
-/// Refuses an Object that two outputs write, since both would go into one file, and volumes turned from z to y up.
+/// Refuses an Object that two outputs write, since both would go into one file; what one stage cannot show; volumes turned from
+/// z to y up; and channels that nothing has.
 fn check_outputs(scene: &Scene, simulation: &Simulation) -> undine_sim::Result<()> {
+    let ups = scene.outputs.iter().map(|output| output.up.unwrap_or(scene.settings.up));
+    if let Some(n) = ups.clone().position(|up| Some(up) != ups.clone().next()) {
+        return Err(SimError::setup(
+            format!("output{n}"),
+            "another output has another axis up, and one stage shows the files of both",
+            "give all of them the same `up`",
+        ));
+    }
+    for (n, output) in scene.outputs.iter().enumerate() {
+        check_channels(n, output, simulation)?;
+    }
     for (path, object) in simulation.objects() {
         let is_volume = |store: &(_, StoreId)| matches!(store.1, StoreId::Volume(_));
         let has_volume = object.output().iter().any(is_volume);
@@ -100,6 +113,35 @@ fn check_outputs(scene: &Scene, simulation: &Simulation) -> undine_sim::Result<(
                 format!("`{path}` is written by another output already"),
                 "say with `of` which Object or Group each output writes, or keep one of them",
             ));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses names of channels that nothing has that is written, and new names that are taken.
+fn check_channels(n: usize, output: &Output, simulation: &Simulation) -> undine_sim::Result<()> {
+    let there = frames::channels(simulation, output);
+    let listed = || there.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+    let wrong = |parameter: &str, what: String, right: String| {
+        Err(SimError::setup(format!("output{n}.{parameter}"), what, right))
+    };
+    // Without Objects, or before any is made, there is nothing to hold names against.
+    if there.is_empty() {
+        return Ok(());
+    }
+    if let Some(name) = output.channels.iter().find(|name| *name != "P" && !there.contains(*name)) {
+        let what = format!("nothing that is written has a channel `{name}`");
+        return wrong("channels", what, format!("there are {}", listed()));
+    }
+    for (own, new) in &output.renamed {
+        if !there.contains(own) {
+            let what = format!("nothing that is written has a channel `{own}`");
+            return wrong("rename", what, format!("there are {}", listed()));
+        }
+        let is_free = !there.contains(new) || output.renamed.iter().any(|(other, _)| other == new);
+        if !is_free || new == "P" {
+            let what = format!("`{own}` cannot be called `{new}`, which is another channel");
+            return wrong("rename", what, "give it a name that is free".to_owned());
         }
     }
     Ok(())
@@ -177,6 +219,7 @@ pub fn record(scene: &Scene) -> Result<SceneRecord, RunError> {
     let mut record = SceneRecord::default();
     let settings = &scene.settings;
     for (name, value) in [
+        ("name", settings.name.clone()),
         ("fps", format!("{}", settings.fps)),
         ("first", format!("{}", settings.first)),
         ("preroll", format!("{}", settings.preroll)),
@@ -193,8 +236,18 @@ pub fn record(scene: &Scene) -> Result<SceneRecord, RunError> {
     for (n, output) in scene.outputs.iter().enumerate() {
         record.set(format!("output-{n}.of"), format!("{:?}", output.of));
         record.set(format!("output-{n}.channels"), output.channels.join(" "));
-        record.set(format!("output-{n}.every"), output.every.to_string());
-        record.set(format!("output-{n}.per-frame"), output.per_frame.to_string());
+        for (name, value) in [
+            ("every", output.every.to_string()),
+            ("per-frame", output.per_frame.to_string()),
+            ("format", output.format.to_string()),
+            ("up", format!("{:?}", output.up)),
+            ("rename", format!("{:?}", output.renamed)),
+            ("half", output.half.to_string()),
+            ("codec", format!("{:?}", output.codec)),
+            ("to-finest", output.to_finest.to_string()),
+        ] {
+            record.set(format!("output-{n}.{name}"), value);
+        }
     }
     record_group(&mut record, "", &scene.root);
     for input in &scene.inputs {

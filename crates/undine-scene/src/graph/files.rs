@@ -3,12 +3,13 @@
 use super::{Fault, lock};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use undine_core::MemoryBudget;
 use undine_core::mesh::{Curves, Surface};
 use undine_geometry::levelset::LevelSet;
 use undine_io::vdb::{ReadOptions, points_of_grid, volume_of_grids};
 use undine_io::{FileMetadata, Format, IoError, Names, Points, usd};
 use undine_sim::input::{Data, Geometry, PointCloud};
-use undine_vdb::{Class, File, Kind};
+use undine_vdb::{Class, Content, File, Grid, Kind};
 
 /// What is read of a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,21 +21,29 @@ pub(super) struct Reading {
     pub time: Option<f64>,
 }
 
+/// What was read.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub data: Data,
+    /// Whether the file says itself in which unit it is and which axis points up; it is then in metres, with Y up.
+    pub says_axes: bool,
+}
+
 /// Files that were read last.
 #[derive(Debug, Default)]
-pub(super) struct Files(Mutex<Vec<(Reading, Arc<Data>)>>);
+pub(super) struct Files(Mutex<Vec<(Reading, Arc<Found>)>>);
 
 /// A frame, and those around it that differences are taken of, of two sequences.
 const KEPT: usize = 8;
 
 impl Files {
-    pub fn read(&self, reading: &Reading) -> Result<Arc<Data>, Fault> {
+    pub fn read(&self, reading: &Reading, budget: &MemoryBudget) -> Result<Arc<Found>, Fault> {
         let known =
             lock(&self.0).iter().find(|(known, _)| known == reading).map(|(_, d)| d.clone());
         if let Some(data) = known {
             return Ok(data);
         }
-        let data = Arc::new(read(reading)?);
+        let data = Arc::new(read(reading, budget)?);
         let mut files = lock(&self.0);
         if files.len() == KEPT {
             files.remove(0);
@@ -42,11 +51,6 @@ impl Files {
         files.push((reading.clone(), data.clone()));
         Ok(data)
     }
-}
-
-/// Whether a file says itself in which unit and with which axis up it is; what is read of it is in metres, with Y up.
-pub(super) fn says_its_axes(file: &Path) -> bool {
-    matches!(Format::of(file), Ok(Format::Usda | Format::Usdc | Format::Usd | Format::Vdb))
 }
 
 /// The times of a file that has several, in order [time codes]; none for every other.
@@ -60,32 +64,50 @@ pub(super) fn times(file: &Path) -> Vec<f64> {
     }
 }
 
-fn read(reading: &Reading) -> Result<Data, Fault> {
+fn read(reading: &Reading, budget: &MemoryBudget) -> Result<Found, Fault> {
     let file = reading.file.as_path();
-    let name =
-        file.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    let read = match Format::of(file)? {
-        Format::Vdb => return read_volume(reading, &name),
-        Format::Usda | Format::Usdc | Format::Usd => {
-            usd::read(file, reading.time, reading.part.as_deref())?
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let name = stem.unwrap_or_default();
+    let (read, says_axes) = match Format::of(file)? {
+        Format::Vdb => return read_volume(reading, &name, budget),
+        Format::Usda | Format::Usdc | Format::Usd => (read_scene(reading)?, true),
+        _ => {
+            let (mut read, metadata) = undine_io::read_with_metadata(file)?;
+            read.points = metadata.up.points_from_file(read.points);
+            // One that says anything of itself says its axes, too.
+            (read, metadata != FileMetadata::unknown())
         }
-        _ => undine_io::read(file)?,
     };
     let cloud = cloud(read.points);
     let geometry = match (read.faces, read.curves) {
         (Some(faces), _) if !faces.polygons.is_empty() || cloud.positions.is_empty() => {
-            Geometry::Surface(Arc::new(Surface::new(
-                name,
-                cloud.positions.clone(),
-                faces.polygons,
-            )?))
+            let positions = cloud.positions.clone();
+            Geometry::Surface(Arc::new(Surface::new(name, positions, faces.polygons)?))
         }
         (_, Some(curves)) if !curves.strands.is_empty() => {
-            Geometry::Curves(Arc::new(Curves::new(name, cloud.positions.clone(), curves.strands)?))
+            let positions = cloud.positions.clone();
+            Geometry::Curves(Arc::new(Curves::new(name, positions, curves.strands)?))
         }
-        _ => return Ok(Data::new(Geometry::Points(cloud))),
+        _ => {
+            let data = Data::new(Geometry::Points(cloud));
+            return Ok(Found { data, says_axes });
+        }
     };
-    Ok(Data::new(geometry).with_cloud(cloud)?)
+    Ok(Found { data: Data::new(geometry).with_cloud(cloud)?, says_axes })
+}
+
+/// The geometry of a scene. One of which nothing can be read is an error, unless it is a frame without points.
+fn read_scene(reading: &Reading) -> Result<undine_io::Geometry, Fault> {
+    let scene = usd::Scene::open(&reading.file)?;
+    let (found, notes) = scene.read(reading.time, reading.part.as_deref())?;
+    match notes.first() {
+        Some(note) if found.points.positions.is_empty() => Err(Fault::Io(IoError::Unreadable {
+            what: format!("{}", reading.file.display()),
+            found: note.clone(),
+            wanted: "points, meshes and curves are read".to_owned(),
+        })),
+        _ => Ok(found),
+    }
 }
 
 fn cloud(points: Points) -> PointCloud {
@@ -101,65 +123,74 @@ fn cloud(points: Points) -> PointCloud {
 }
 
 /// A level set or points: the grid of that name, or the first that is either.
-fn read_volume(reading: &Reading, name: &str) -> Result<Data, Fault> {
+fn read_volume(reading: &Reading, name: &str, budget: &MemoryBudget) -> Result<Found, Fault> {
     let mut file = File::open(&reading.file).map_err(IoError::from)?;
-    let up = FileMetadata::of_vdb(file.metadata()).up;
-    let heads = file.grids();
+    let metadata = FileMetadata::of_vdb(file.metadata());
+    let (up, says_axes) = (metadata.up, file.metadata().contains_key("up_axis"));
     let is_readable = |class, kind| {
         kind == Kind::Points
             || class == Class::LevelSet && matches!(kind, Kind::Float | Kind::Double)
     };
     let found = match &reading.part {
         Some(part) => Some(file.index_of(part).map_err(IoError::from)?),
-        None => heads.iter().position(|head| is_readable(head.class, head.kind)),
+        None => file.grids().iter().position(|head| is_readable(head.class, head.kind)),
     };
-    let Some(head) =
-        found.map(|index| &heads[index]).filter(|head| is_readable(head.class, head.kind))
-    else {
-        return Err(Fault::WrongData {
-            found: "volumes that are no level sets",
-            wanted: "a level set or points",
+    let head = found.map(|index| &file.grids()[index]);
+    let Some(head) = head.filter(|head| is_readable(head.class, head.kind)) else {
+        return Err(match file.warnings().first() {
+            Some(warning) => Fault::Io(IoError::Unreadable {
+                what: format!("{}", reading.file.display()),
+                found: warning.to_string(),
+                wanted: "a level set or points are read".to_owned(),
+            }),
+            None => Fault::WrongData {
+                found: "a file without a level set and points",
+                wanted: "one that has either",
+            },
         });
     };
     let (kind, index) = (head.kind, found.unwrap_or_default());
     let grid = file.grid(index).map_err(IoError::from)?;
-    if kind == Kind::Points {
-        let points = points_of_grid(&grid, &Names::default(), up)?;
-        return Ok(Data::new(Geometry::Points(cloud(points))));
-    }
-    let options = ReadOptions { up, ..ReadOptions::default() };
-    let (domain, volume) = volume_of_grids(name, std::slice::from_ref(&grid), &options)?;
-    let [channel, ..] =
-        &volume.channels().infos().map(|info| info.name.clone()).collect::<Vec<_>>()[..]
-    else {
-        return Ok(Data::default());
+    let data = match kind {
+        Kind::Points => {
+            let points = points_of_grid(&grid, &Names::default(), up)?;
+            Data::new(Geometry::Points(cloud(points)))
+        }
+        _ => {
+            let options = ReadOptions { up, budget: budget.clone(), ..ReadOptions::default() };
+            Data::new(Geometry::LevelSet(Arc::new(level_set(&grid, name, &options)?)))
+        }
     };
+    Ok(Found { data, says_axes })
+}
+
+/// A grid of distances as a level set: leaves are Buckets, and what is inside without them is found anew.
+fn level_set(grid: &Grid, name: &str, options: &ReadOptions) -> Result<LevelSet, Fault> {
+    let (domain, volume) = volume_of_grids(name, std::slice::from_ref(grid), options)?;
     let width = match &grid.content {
-        undine_vdb::Content::Double(tree) => tree.background.abs(),
-        undine_vdb::Content::Float(tree) => f64::from(tree.background.abs()),
+        Content::Double(tree) => tree.background.abs(),
+        Content::Float(tree) => f64::from(tree.background.abs()),
         _ => 0.0,
     };
     let mut set = LevelSet::empty(name, &domain, width)?;
     set.cover(domain.topology().all())?;
-    {
+    let channel = volume.channels().infos().next().map(|info| info.name.clone());
+    if let Some(channel) = channel {
         let topology = set.topology().clone();
         let mut distances = set.volume().column_mut(set.distance())?;
         for slot in 0..topology.local() as u32 {
             let Some(from) = volume.topology().slot(topology.bucket(slot)) else { continue };
             let chunk = distances.chunk_mut(slot);
-            match kind {
-                Kind::Double => {
-                    let column = volume.column(volume.handle::<f64>(channel)?)?;
-                    chunk
-                        .iter_mut()
-                        .zip(column.chunk(from))
-                        .for_each(|(to, from)| *to = *from as f32);
-                }
-                _ => chunk
-                    .copy_from_slice(volume.column(volume.handle::<f32>(channel)?)?.chunk(from)),
+            if matches!(grid.content, Content::Double(_)) {
+                let column = volume.column(volume.handle::<f64>(&channel)?)?;
+                let values = column.chunk(from).iter();
+                chunk.iter_mut().zip(values).for_each(|(to, from)| *to = *from as f32);
+            } else {
+                let column = volume.column(volume.handle::<f32>(&channel)?)?;
+                chunk.copy_from_slice(column.chunk(from));
             }
         }
     }
     set.find_beyond()?;
-    Ok(Data::new(Geometry::LevelSet(Arc::new(set))))
+    Ok(set)
 }

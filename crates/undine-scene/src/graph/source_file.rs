@@ -1,11 +1,11 @@
 //! Sources from outside: a file, a sequence of files, the state that another run left, another input.
 
-use super::files::{Reading, says_its_axes, times};
+use super::files::{Found, Reading, times};
 use super::{Call, Context, Fault};
 use crate::catalogue::LOAD;
 use crate::scene::GraphNode;
 use std::f64::consts::FRAC_PI_2;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use undine_core::glam::{DQuat, DVec3};
 use undine_geometry::{Motion, Pose};
 use undine_io::Pattern;
@@ -50,7 +50,7 @@ pub(super) static LOADED: Declaration = Declaration {
     kind: Kind::Source,
     doc: "Points, a mesh, curves or a level set from a PLY, OBJ, STL, USD or VDB file",
     about: "Lengths, velocities `v` and radii `pscale` are converted to metres, and everything is turned to the scene's up axis; USD and VDB \
-            files say their own. Of numbered files, that of the frame is read, and of a USD file that moves, the frame as its time code; use \
+            files, and those of a cache, say their own. Of numbered files, that of the frame is read, and of a USD file that moves, the frame as its time code; use \
             `animate` for what lies between frames. Of a VDB file, the first level set or points are read.",
     parameters: &[
         FILE,
@@ -104,7 +104,7 @@ pub(super) static INITIAL_STATE: Declaration = Declaration {
     name: "initial-state",
     kind: Kind::Source,
     doc: "Points as another run left them at a frame",
-    about: "Caches are in metres, in the axes of the scene that wrote them. All channels are kept; a Behavior that \
+    about: "Caches are in metres, and say which axis is up in them. All channels are kept; a Behavior that \
             takes the points gives them ids of its own.",
     parameters: &[
         Parameter::new(
@@ -135,7 +135,7 @@ pub(super) fn load(call: &Call<'_>) -> Result<Data, Fault> {
 /// What is read of a file at a time [time codes], in metres and turned to the scene's up axis.
 fn read(call: &Call<'_>, file: PathBuf, time: Option<f64>) -> Result<Data, Fault> {
     let reading = Reading { part: call.given.optional_text("part")?, file, time };
-    converted(call, &reading.file, &*call.graph.files.read(&reading)?)
+    converted(call, &*call.graph.files.read(&reading, &call.context().budget)?)
 }
 
 /// Whether a file is read for the current frame.
@@ -151,10 +151,16 @@ pub(super) fn initial_state(call: &Call<'_>) -> Result<Data, Fault> {
     let pattern = Pattern::new(&call.given.text("file")?, &call.context().folder)?;
     let frame = call.given.optional_integer("frame")?.unwrap_or_default();
     let reading = Reading { file: pattern.find(frame)?, part: None, time: None };
-    let data = call.graph.files.read(&reading)?;
-    match &data.geometry {
-        Geometry::Points(_) => Ok(Data::clone(&data)),
-        _ => Err(Fault::WrongData { found: data.noun(), wanted: "points of a cache" }),
+    let found = call.graph.files.read(&reading, &call.context().budget)?;
+    match &found.data.geometry {
+        // Files of a cache say which axis is up in them.
+        Geometry::Points(_) if found.says_axes && call.context().up == UpAxis::Z => {
+            let mut cloud = found.data.cloud()?.into_owned();
+            cloud.turn(&Pose { rotation: DQuat::from_rotation_x(FRAC_PI_2), ..Pose::IDENTITY });
+            Ok(found.data.with_cloud(cloud)?)
+        }
+        Geometry::Points(_) => Ok(found.data.clone()),
+        _ => Err(Fault::WrongData { found: found.data.noun(), wanted: "points of a cache" }),
     }
 }
 
@@ -372,9 +378,17 @@ fn frame_number(call: &Call<'_>) -> f64 {
 }
 
 /// In metres, and turned to the scene's up axis.
-fn converted(call: &Call<'_>, file: &Path, data: &Data) -> Result<Data, Fault> {
+fn converted(call: &Call<'_>, found: &Found) -> Result<Data, Fault> {
+    let data = &found.data;
     let metres = call.given.unit_of_length("unit")?;
-    let up = if says_its_axes(file) { "y".to_owned() } else { call.given.text("up")? };
+    if found.says_axes && metres != 1.0 {
+        return Err(Fault::Parameter {
+            parameter: "unit".to_owned(),
+            found: call.given.text("unit")?,
+            wanted: "the file says its own; leave it away".to_owned(),
+        });
+    }
+    let up = if found.says_axes { "y".to_owned() } else { call.given.text("up")? };
     let turn = match (up.as_str(), call.context().up) {
         ("z", UpAxis::Y) => -FRAC_PI_2,
         ("y", UpAxis::Z) => FRAC_PI_2,
@@ -391,17 +405,17 @@ fn converted(call: &Call<'_>, file: &Path, data: &Data) -> Result<Data, Fault> {
             false => Err(Fault::Parameter {
                 parameter: "unit".to_owned(),
                 found: "not m".to_owned(),
-                wanted: "the file of a level set says its own unit".to_owned(),
+                wanted: "a level set is read in metres".to_owned(),
             }),
         };
     }
     let mut cloud = data.cloud()?.into_owned();
     cloud.positions.iter_mut().for_each(|at| *at *= metres);
-    for velocity in cloud.vectors.get_mut(VELOCITY).into_iter().flatten() {
-        *velocity *= metres;
+    for name in [VELOCITY, "velocity"] {
+        cloud.vectors.get_mut(name).into_iter().flatten().for_each(|velocity| *velocity *= metres);
     }
-    for radius in cloud.numbers.get_mut("pscale").into_iter().flatten() {
-        *radius *= metres;
+    for name in ["pscale", "radius"] {
+        cloud.numbers.get_mut(name).into_iter().flatten().for_each(|radius| *radius *= metres);
     }
     if turn != 0.0 {
         cloud.turn(&pose);

@@ -134,6 +134,14 @@ impl Object for RigidBody {
         let motion = data.motion.clone();
         object.fill(ingest, domain, &setup, motion.as_ref())?;
         if ingest.values().flag("kinematic")? {
+            let name = ingest.values().text("input")?;
+            if motion.is_none() && ingest.inputs.changes(&name) {
+                return Err(SimError::setup(
+                    ingest.path,
+                    format!("the input `{name}` does not move as a rigid whole, and a body does"),
+                    "move it by `transform`, or take it as the input of a `collider`",
+                ));
+            }
             object.led_by = Some(motion.map_or_else(|| Motion::still(Pose::IDENTITY), Ok)?);
         }
         object.id = ingest.offer(domain, data.attributes.clone(), object.offers());

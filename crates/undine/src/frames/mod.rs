@@ -7,6 +7,7 @@ pub use stage::StageFile;
 
 use crate::cache::{CacheError, FrameId};
 use crate::prepare;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::Arc;
 use undine_core::channel::ChannelInfo;
@@ -91,6 +92,32 @@ impl Content {
         }
         Ok(())
     }
+}
+
+/// The channels of everything that an output writes, by the names that stores have for them; the three of a MAC velocity as one.
+pub fn channels(simulation: &Simulation, output: &Output) -> BTreeSet<String> {
+    let objects = prepare::objects_of(output, simulation);
+    let is_written = |id| objects.as_ref().is_none_or(|objects| objects.contains(&id));
+    let mut names = BTreeSet::new();
+    let all = Output { channels: Vec::new(), ..output.clone() };
+    let world = &simulation.world;
+    for (_, object) in simulation.objects().filter(|(_, object)| is_written(object.id())) {
+        for (_, store) in object.output() {
+            let mut add = |info: &ChannelInfo| {
+                if is_wanted(info, &all) && info.name != "position" {
+                    let (stem, _) = info.name.split_once('.').unwrap_or((&info.name, ""));
+                    names.insert(stem.to_owned());
+                }
+            };
+            match store {
+                StoreId::Particles(id) => world.particles[id].channels().infos().for_each(&mut add),
+                StoreId::Points(id) => world.points[id].channels().infos().for_each(&mut add),
+                StoreId::Volume(id) => world.volumes[id].channels().infos().for_each(&mut add),
+                StoreId::Elements(_) => {}
+            }
+        }
+    }
+    names
 }
 
 /// Hands on every file of a moment, by its name without the frame's number.
@@ -203,7 +230,7 @@ fn add_channels(
     output: &Output,
     options: &VolumeOptions,
 ) -> Result<VdbFile, FrameError> {
-    let mut added = std::collections::BTreeSet::new();
+    let mut added = BTreeSet::new();
     for info in volume.channels().infos().filter(|info| is_wanted(info, output)) {
         let stem = info.name.split_once('.').map_or(info.name.as_str(), |(stem, _)| stem);
         let channel = if volume.mac(stem).is_ok() { stem } else { info.name.as_str() };

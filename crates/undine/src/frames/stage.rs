@@ -38,18 +38,48 @@ impl StageFile {
         for entry in cache.frames() {
             for (stem, extension, name) in files(entry) {
                 match extension {
-                    "usdc" if this.clips.get(stem).is_none_or(|clip| clip.origin.is_none()) => {
+                    "usdc" if this.is_news(stem, entry, cache) => {
                         let clip = read_clip(&cache.path(name))?;
-                        this.clips.insert(stem.to_owned(), clip);
+                        this.know(stem, clip);
                     }
-                    "vdb" if !this.volumes.contains_key(stem) => {
-                        this.volumes.insert(stem.to_owned(), read_fields(&cache.path(name))?);
-                    }
+                    "vdb" => this.know_fields(stem, read_fields(&cache.path(name))?),
                     _ => {}
                 }
             }
         }
         Ok(this)
+    }
+
+    /// Whether a frame may say what is not known: until one has points, and the last, after what was written has changed.
+    fn is_news(&self, stem: &str, entry: &FrameEntry, cache: &Cache) -> bool {
+        let is_last = cache.frames().last() == Some(entry);
+        is_last || self.clips.get(stem).is_none_or(|clip| clip.origin.is_none())
+    }
+
+    /// Adds what a frame declares to what is known of its output.
+    fn know(&mut self, stem: &str, clip: Clip) {
+        let Some(known) = self.clips.get_mut(stem) else {
+            self.clips.insert(stem.to_owned(), clip);
+            return;
+        };
+        known.origin = known.origin.or(clip.origin);
+        for (prim, other) in known.frame.prims.iter_mut().zip(clip.frame.prims) {
+            for attribute in other.attributes {
+                if prim.attribute(&attribute.name).is_none() {
+                    prim.attributes.push(attribute);
+                }
+            }
+        }
+    }
+
+    /// Adds the grids of a frame to those that are known of its output.
+    fn know_fields(&mut self, stem: &str, fields: Vec<VolumeField>) {
+        let known = self.volumes.entry(stem.to_owned()).or_default();
+        for field in fields {
+            if !known.iter().any(|other| other.name == field.name) {
+                known.push(field);
+            }
+        }
     }
 
     /// The bytes of a frame of points, which is a clip of the scene.
@@ -73,9 +103,7 @@ impl StageFile {
         let frame = layer(&Geometry { points, ..Geometry::default() }, &form)?;
         let bytes = binary::encode(&frame)?;
         // Of a frame nothing stays but what it declares.
-        if known.is_none() {
-            self.clips.insert(stem.to_owned(), Clip { frame: declared(frame), origin });
-        }
+        self.know(stem, Clip { frame: declared(frame), origin });
         Ok(bytes)
     }
 
@@ -100,15 +128,15 @@ impl StageFile {
                     output
                 }
                 "vdb" => {
-                    if !self.volumes.contains_key(stem) {
-                        let Some((_, name)) = frames.first() else { continue };
-                        self.volumes.insert(stem.to_owned(), read_fields(&cache.path(name))?);
+                    if let Some((_, name)) = frames.last() {
+                        self.know_fields(stem, read_fields(&cache.path(name))?);
                     }
-                    let fields = self.volumes[stem].clone();
-                    if fields.is_empty() {
-                        continue;
+                    match self.volumes.get(stem) {
+                        Some(fields) if !fields.is_empty() => {
+                            StageOutput::of_volume(stem, fields.clone(), frames)
+                        }
+                        _ => continue,
                     }
-                    StageOutput::of_volume(stem, fields, frames)
                 }
                 _ => continue,
             };

@@ -94,8 +94,6 @@ fn files_have_the_axis_up_that_they_say() {
         read(&cache.path().join("cache/drops.0005.ply"))
     };
     let (of_y, of_z) = (as_simulated(""), as_simulated("up=\"z\""));
-    // Gravity stays what the scene says, and so do the numbers of what is written in the axes of the scene.
-    assert_alike(&of_z, &of_y, |vector| vector, "the scene");
     let turned = |vector| UpAxis::Z.from_file(vector);
     for (format, ending) in [("usd", "usdc"), ("vdb", "vdb")] {
         let file = format!("cache/drops.0005.{ending}");
@@ -181,9 +179,11 @@ fn a_level_set_of_a_file_is_a_solid() {
     let folder = TempDir::new().unwrap();
     let centre = DVec3::new(0.5, 1.0, -0.25);
     sphere(&folder.path().join("ball.vdb"), 0.05, centre, 0.5);
-    let text = "setup \"a\" frames=2\ninput \"ball\" file=\"ball.vdb\"\n";
-    for (up, turn) in [("", false), (" up=\"z\"", true)] {
-        let text = text.replace("frames=2", &format!("frames=2{up}"));
+    // The file does not say which axis is up: it is as in the scene, unless the input says otherwise.
+    let cases = [("", "", false), ("up=\"z\"", "", false), ("up=\"z\"", "up=\"y\"", true)];
+    for (setup, input, turn) in cases {
+        let text =
+            format!("setup \"a\" frames=2 {setup}\ninput \"ball\" file=\"ball.vdb\" {input}\n");
         let scene =
             Scene::parse(&folder.path().join("scene.kdl"), &text, &catalogue(), &[]).unwrap();
         let context = Context::of(&scene, MemoryBudget::unlimited());
@@ -192,7 +192,7 @@ fn a_level_set_of_a_file_is_a_solid() {
         let middle = if turn { UpAxis::Z.to_file(centre) } else { centre };
         for (offset, wanted) in [(0.55, 0.05), (0.45, -0.05), (0.5, 0.0)] {
             let found = solid.distance(middle + DVec3::new(0.0, offset, 0.0));
-            assert!((found - wanted).abs() < 2e-3, "{found} is not {wanted}{up}");
+            assert!((found - wanted).abs() < 2e-3, "{found} is not {wanted}: {setup} {input}");
         }
         // Deep inside there are no voxels, and far outside neither.
         assert!(solid.distance(middle) < -0.1);
@@ -318,5 +318,49 @@ fn volumes_are_grids_of_customary_names_and_classes() {
         let wanted = up.to_file(DVec3::new(1.0, 2.0, 3.0)).as_vec3().to_array();
         // The faces at the end of the Buckets have no further ones to take a mean with.
         assert!(velocity.leaves.values.contains(&wanted), "{wanted:?}");
+    }
+}
+
+#[test]
+fn outputs_that_cannot_be_are_refused() {
+    let base = "setup \"a\" frames=2\ninput \"n\" {\n    points at=\"0 0 0 m\"\n}\nparticles \"one\" input=\"n\"\nparticles \"two\" input=\"n\"\n";
+    for (output, word) in [
+        ("output of=\"one\"\noutput of=\"two\" up=\"z\"", "same `up`"),
+        ("output rename=\"v=mass\"", "another channel"),
+        ("output rename=\"nosuch=x\"", "there are age, id, mass, pscale, v"),
+        ("output channels=\"v nosuch\"", "there are age, id, mass, pscale, v"),
+        ("output rename=\"v\"", "new name"),
+    ] {
+        let text = format!("{base}{output}\n");
+        let shown = match Scene::parse(Path::new("scene.kdl"), &text, &catalogue(), &[]) {
+            Err(report) => report.render(200),
+            Ok(scene) => match prepare::simulation(&scene, MemoryBudget::unlimited()) {
+                Err(undine::RunError::Scene(report)) => report.render(200),
+                Err(other) => other.to_string(),
+                Ok(_) => panic!("{output} is not refused"),
+            },
+        };
+        assert!(shown.contains(word), "{output}: {shown}");
+    }
+}
+
+/// Whatever an output says decides what the files hold: a cache of another one is not gone on with.
+#[test]
+fn another_output_is_another_cache() {
+    let parsed = |output: &str| {
+        let text = fountain("0 1 0 m", "", output);
+        Scene::parse(Path::new("scene.kdl"), &text, &catalogue(), &[]).unwrap()
+    };
+    let print = |output: &str| prepare::record(&parsed(output)).unwrap().fingerprint();
+    let plain = print("");
+    for output in [
+        "format=\"ply\"",
+        "up=\"z\"",
+        "rename=\"v=w\"",
+        "half=#true",
+        "codec=\"zip\"",
+        "levels=\"finest\"",
+    ] {
+        assert_ne!(print(output), plain, "{output}");
     }
 }
