@@ -1,4 +1,7 @@
 //! Patterns of numbered files: `splash.####.ply`, `splash.$F.ply`, `splash.$F4.ply`, or one file for all frames.
+//!
+//! The sign of a negative frame takes the place of a digit, as in a cache: `####` of −2 is `-002`. Frames are whole: files of frames
+//! between them, such as `splash.0001.5.ply`, belong to no pattern.
 
 use crate::error::{IoError, Result};
 use std::path::{Path, PathBuf};
@@ -68,6 +71,26 @@ impl Pattern {
         self.folder.join(self.name(frame))
     }
 
+    /// What all frames are called alike: the file's name without its ending, and without the number and what sets it off.
+    pub fn stem(&self) -> String {
+        let name = match self.digits {
+            None => self.before.clone(),
+            Some(_) => {
+                let before = self.before.trim_end_matches(['.', '_', '-', ' ']);
+                // The ending is cut off below, so there has to be one.
+                if before.is_empty() {
+                    self.after.trim_start_matches(['.', '_', '-', ' ']).to_owned()
+                } else {
+                    format!("{before}{}", self.after)
+                }
+            }
+        };
+        match name.rsplit_once('.') {
+            Some((stem, _)) if !stem.is_empty() => stem.to_owned(),
+            _ => "frame".to_owned(),
+        }
+    }
+
     /// The frames for which there are files, ascending; none if the pattern is not numbered.
     pub fn frames(&self) -> Result<Vec<i64>> {
         if !self.is_numbered() {
@@ -113,11 +136,7 @@ impl Pattern {
     fn name(&self, frame: i64) -> String {
         match self.digits {
             None => self.before.clone(),
-            Some(digits) => {
-                let sign = if frame < 0 { "-" } else { "" };
-                let number = frame.unsigned_abs();
-                format!("{}{sign}{number:0digits$}{}", self.before, self.after)
-            }
+            Some(digits) => format!("{}{frame:0digits$}{}", self.before, self.after),
         }
     }
 
@@ -143,8 +162,24 @@ mod tests {
         assert_eq!(name("splash.####.ply", 12345), "splash.12345.ply");
         assert_eq!(name("splash.$F.ply", 7), "splash.7.ply");
         assert_eq!(name("cache/splash$F4.ply", 1001), "cache/splash1001.ply");
-        assert_eq!(name("splash.$F4.ply", -3), "splash.-0003.ply");
+        assert_eq!(name("splash.$F4.ply", -3), "splash.-003.ply");
+        assert_eq!(name("splash.####.ply", -2), "splash.-002.ply");
         assert_eq!(name("splash.ply", 7), "splash.ply");
+    }
+
+    #[test]
+    fn all_frames_have_one_stem() {
+        for (pattern, stem) in [
+            ("splash.####.ply", "splash"),
+            ("cache/splash_$F4.usdc", "splash"),
+            ("splash.v2.####.ply", "splash.v2"),
+            ("splash.####.fine.ply", "splash.fine"),
+            ("splash.ply", "splash"),
+            ("####.ply", "frame"),
+            ("####.water.ply", "water"),
+        ] {
+            assert_eq!(Pattern::new(pattern, Path::new("")).unwrap().stem(), stem);
+        }
     }
 
     #[test]
