@@ -13,7 +13,7 @@ pub(crate) fn metadata(bytes: &[u8], format: Format) -> FileMetadata {
     let mark: &[u8] = match format {
         Format::Ply => b"comment ",
         Format::Obj => b"#",
-        Format::Stl => return FileMetadata::of_header(&head[..head.len().min(80)]),
+        Format::Stl => return of_stl(head),
         Format::Glb | Format::Vdb | Format::Usda | Format::Usdc | Format::Usd => return found,
     };
     for line in head.split(|&byte| byte == b'\n') {
@@ -26,4 +26,12 @@ pub(crate) fn metadata(bytes: &[u8], format: Format) -> FileMetadata {
         }
     }
     found
+}
+
+/// What the first line of a text or the first 80 bytes of a binary file say.
+fn of_stl(head: &[u8]) -> FileMetadata {
+    let is_text =
+        head.trim_ascii_start().get(..5).is_some_and(|w| w.eq_ignore_ascii_case(b"solid"));
+    let line = head.trim_ascii_start().split(|&byte| byte == b'\n').next().unwrap_or_default();
+    FileMetadata::of_header(if is_text { line } else { &head[..head.len().min(80)] })
 }

@@ -175,20 +175,34 @@ impl FileMetadata {
         found
     }
 
-    /// The lines in a header of so many bytes, separated by semicolons and filled up with spaces: as many as have room.
+    /// The lines in one, separated by semicolons, of so many bytes at most: as many as have room. Those come first without which
+    /// positions mean nothing.
+    pub fn line(&self, most: usize) -> String {
+        let mut lines = self.lines();
+        let rank = |line: &String| {
+            !["up_axis ", "metres_per_unit "].iter().any(|name| line.starts_with(name))
+        };
+        lines.sort_by_key(rank);
+        let mut whole = String::new();
+        for line in lines {
+            let between = if whole.is_empty() { "" } else { "; " };
+            if whole.len() + between.len() + line.len() <= most {
+                whole.push_str(between);
+                whole.push_str(&line.replace(';', ","));
+            }
+        }
+        whole
+    }
+
+    /// [`Self::line`] in a header of so many bytes, filled up with spaces.
     pub fn header<const N: usize>(&self) -> [u8; N] {
         let mut header = [b' '; N];
-        let mut length = 0;
-        for line in self.lines() {
-            let line = if length == 0 { line } else { format!("; {line}") };
-            let Some(place) = header.get_mut(length..length + line.len()) else { break };
-            place.copy_from_slice(line.as_bytes());
-            length += line.len();
-        }
+        let line = self.line(N);
+        header[..line.len()].copy_from_slice(line.as_bytes());
         header
     }
 
-    /// What a header says that [`Self::header`] wrote.
+    /// What a header says that [`Self::line`] or [`Self::header`] wrote.
     pub fn of_header(header: &[u8]) -> Self {
         let mut found = Self::unknown();
         String::from_utf8_lossy(header).split(';').for_each(|line| found.take_line(line));
@@ -225,10 +239,14 @@ mod tests {
 
     #[test]
     fn a_short_header_has_whole_entries_only() {
-        let header = full().header::<80>();
-        assert!(header.starts_with(b"creator Undine "));
+        let long = FileMetadata { creator: "a long name ".repeat(9), ..full() };
+        let header = long.header::<80>();
+        // A text begins with `solid`, a header of ours never.
+        assert!(header.starts_with(b"metres_per_unit 0.01; up_axis Z"));
         let found = FileMetadata::of_header(&header);
+        assert_eq!((found.up, found.metres_per_unit), (UpAxis::Z, 0.01));
         assert_eq!(found.fps, Some(23.976));
+        assert_eq!(found.creator, "");
     }
 
     #[test]
@@ -250,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_break_in_the_creator_does_not_end_the_comment() {
+    fn a_line_betweenin_the_creator_does_not_end_the_comment() {
         let metadata = FileMetadata { creator: "a\nend_header".into(), ..FileMetadata::default() };
         assert!(metadata.lines().iter().all(|line| !line.contains('\n')));
     }

@@ -11,6 +11,9 @@ use undine_core::glam::Vec3;
 /// So many triangles are put together before they are handed on.
 const GATHERED: usize = 4096;
 
+/// How long the first line of a text may become [bytes].
+const LONGEST_LINE: usize = 400;
+
 /// Writes the triangles of faces. A text is for people to read, and several times as long.
 pub fn write(
     out: &mut dyn Write,
@@ -23,7 +26,7 @@ pub fn write(
     let triangles = triangles(points, faces)?;
     let places = |triangle: &[u32; 3]| triangle.map(|v| points.positions[v as usize].as_vec3());
     if as_text {
-        writeln!(out, "solid undine")?;
+        writeln!(out, "solid undine; {}", metadata.line(LONGEST_LINE))?;
         for triangle in &triangles {
             let [a, b, c] = places(triangle);
             writeln!(out, "facet normal {}\nouter loop", words(normal([a, b, c])))?;
@@ -40,7 +43,7 @@ pub fn write(
         found: format!("it has {} triangles", triangles.len()),
         wanted: format!("an STL file has at most {}", u32::MAX),
     })?;
-    // It begins with `creator`, never with `solid`, as a text does.
+    // It begins with a unit, never with `solid`, as a text does.
     let mut bytes = metadata.header::<{ HEAD - 4 }>().to_vec();
     bytes.extend(count.to_le_bytes());
     for some in triangles.chunks(GATHERED) {
