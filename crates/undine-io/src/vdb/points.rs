@@ -92,7 +92,10 @@ pub fn points_of_grid(grid: &Grid, names: &Names, up: UpAxis) -> Result<Points> 
         let found = format!("it holds {:?}", grid.content.kind());
         return Err(refused(found, "only a grid of points has points"));
     };
-    let Some(positions) = tree.world_positions(&grid.transform) else {
+    // A frame without points has no leaves, and without leaves there are no attributes.
+    let positions =
+        if tree.is_empty() { Some(Vec::new()) } else { tree.world_positions(&grid.transform) };
+    let Some(positions) = positions else {
         return Err(refused("its points have no positions".into(), "they need the attribute `P`"));
     };
     let mut channels = BTreeMap::new();
