@@ -5,9 +5,9 @@
 
 use crate::error::{IoError, Result};
 use crate::format::Format;
-use crate::names::{Names, UpAxis};
+use crate::names::{Names, UpAxis, has_direction, turn_channels};
 use crate::pattern::Pattern;
-use crate::table::{Channels, Precision, Values};
+use crate::table::{Channels, Precision};
 use crate::vdb::{GridValue, points_of_grid};
 use crate::whole::write_whole;
 use crate::write::{WriteOptions, left_out};
@@ -202,15 +202,7 @@ pub(crate) fn turn(geometry: &mut Geometry, from: UpAxis, to: UpAxis) {
     let of_faces = geometry.faces.as_mut().map(|faces| &mut faces.channels);
     let of_curves = geometry.curves.as_mut().map(|curves| &mut curves.channels);
     let all = [Some(&mut geometry.points.channels), of_faces, of_curves];
-    for (name, values) in all.into_iter().flatten().flatten() {
-        match values {
-            Values::Vec3(vectors) if name != "Cd" => {
-                vectors.iter_mut().for_each(|v| *v = turned(v.as_dvec3()).as_vec3());
-            }
-            Values::DVec3(vectors) => vectors.iter_mut().for_each(|v| *v = turned(*v)),
-            _ => {}
-        }
-    }
+    all.into_iter().flatten().for_each(|channels| turn_channels(channels, turned));
 }
 
 fn rename(geometry: &mut Geometry, names: &[(String, String)]) -> Result<()> {
@@ -338,12 +330,15 @@ fn turn_grid(grid: &mut Grid, from: Option<UpAxis>, to: UpAxis, of_file: &Metada
         tree.leaves.values.iter_mut().for_each(|value| *value = turned(*value));
     }
     match &mut grid.content {
+        // Colours and scales stay as they are.
+        content if content.kind() != Kind::Points && !has_direction(&grid.name) => {}
         Content::Vec3s(tree) => vectors(tree, from, to),
         Content::Vec3d(tree) => vectors(tree, from, to),
         Content::Vec3i(tree) => vectors(tree, from, to),
         Content::Points(tree) => {
             // Positions count from the centre of their voxel, and turn with it.
-            for attribute in tree.attributes.iter_mut().filter(|found| found.name != POSITION) {
+            let is_turned = |name: &str| name != POSITION && has_direction(name);
+            for attribute in tree.attributes.iter_mut().filter(|found| is_turned(&found.name)) {
                 match &mut attribute.values {
                     Column::Vec3s(values) => {
                         values.iter_mut().for_each(|v| *v = v.of_file(from).to_file(to));

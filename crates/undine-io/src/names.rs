@@ -2,10 +2,10 @@
 //!
 //! One table for all formats. A format that forbids a name has its own way to write it (PLY splits `v` into `vx vy vz`).
 
-use crate::table::{Points, Values};
+use crate::table::{Channels, Points, Values};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use undine_core::glam::{DQuat, DVec3, Vec3};
+use undine_core::glam::DVec3;
 
 /// What the values of a volume's channel mean, which decides how a file holds them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,16 +184,6 @@ impl UpAxis {
         }
     }
 
-    /// [`Self::to_file`] in single precision, which it loses nothing of.
-    pub fn to_file_single(self, vector: Vec3) -> Vec3 {
-        self.to_file(vector.as_dvec3()).as_vec3()
-    }
-
-    /// [`Self::from_file`] in single precision, which it loses nothing of.
-    pub fn from_file_single(self, vector: Vec3) -> Vec3 {
-        self.from_file(vector.as_dvec3()).as_vec3()
-    }
-
     /// Points of a simulation, as the file has them: positions and every vector with a direction.
     pub fn points_to_file(self, points: &Points) -> Cow<'_, Points> {
         match self {
@@ -209,17 +199,17 @@ impl UpAxis {
             Self::Z => turned(points, |vector| self.from_file(vector)),
         }
     }
-
-    /// An orientation of a simulation, as the file has it.
-    pub fn turn_to_file(self, turn: DQuat) -> DQuat {
-        let axis = self.to_file(turn.xyz());
-        DQuat::from_xyzw(axis.x, axis.y, axis.z, turn.w)
-    }
 }
 
 fn turned(mut points: Points, turn: impl Fn(DVec3) -> DVec3) -> Points {
     points.positions.iter_mut().for_each(|position| *position = turn(*position));
-    for (_, values) in points.channels.iter_mut().filter(|(name, _)| has_direction(name)) {
+    turn_channels(&mut points.channels, turn);
+    points
+}
+
+/// Turns every vector that has a direction. Turning loses nothing, in single precision neither.
+pub(crate) fn turn_channels(channels: &mut Channels, turn: impl Fn(DVec3) -> DVec3) {
+    for (_, values) in channels.iter_mut().filter(|(name, _)| has_direction(name)) {
         match values {
             Values::Vec3(values) => {
                 values.iter_mut().for_each(|v| *v = turn(v.as_dvec3()).as_vec3());
@@ -228,7 +218,6 @@ fn turned(mut points: Points, turn: impl Fn(DVec3) -> DVec3) -> Points {
             _ => {}
         }
     }
-    points
 }
 
 #[cfg(test)]
@@ -271,10 +260,5 @@ mod tests {
         // A rotation, no mirror image.
         let [x, y, z] = [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| UpAxis::Z.to_file(axis));
         assert_eq!(x.cross(y), z);
-        let turn = DQuat::from_axis_angle(vector.normalize(), 0.7);
-        let turned = UpAxis::Z.to_file(turn * DVec3::X);
-        assert!(
-            turned.distance(UpAxis::Z.turn_to_file(turn) * UpAxis::Z.to_file(DVec3::X)) < 1e-14
-        );
     }
 }

@@ -83,6 +83,10 @@ fn another_axis_turns_positions_and_vectors_and_back() {
     let mut drop = spray(1);
     drop.points.positions[0] = DVec3::new(1.0, 2.0, 3.0);
     drop.points.channels.insert("v".into(), Values::Vec3(vec![Vec3::Y]));
+    for name in ["Cd", "scale"] {
+        let values = Values::DVec3(vec![DVec3::new(0.25, 0.5, 1.0)]);
+        drop.points.channels.insert(name.into(), values);
+    }
     put(folder.path(), "y.ply", &drop);
     let to = |up| ConvertOptions { up: Some(up), ..ConvertOptions::default() };
     run(folder.path(), "y.ply", "z.ply", &to(UpAxis::Z)).unwrap();
@@ -90,6 +94,11 @@ fn another_axis_turns_positions_and_vectors_and_back() {
     assert_eq!(z.points.positions, [DVec3::new(1.0, -3.0, 2.0)]);
     assert_eq!(z.points.channels["v"], Values::Vec3(vec![Vec3::Z]));
     assert_eq!(metadata.up, UpAxis::Z);
+    // Colours and scales have no direction.
+    for name in ["Cd", "scale"] {
+        let kept = z.points.channels[name].vectors().unwrap();
+        assert_eq!(kept[0], DVec3::new(0.25, 0.5, 1.0), "{name}");
+    }
     // The file says which axis it is, so nothing else need be said.
     run(folder.path(), "z.ply", "back.ply", &to(UpAxis::Y)).unwrap();
     let back = read(&folder.path().join("back.ply")).unwrap();
@@ -223,4 +232,24 @@ fn the_same_input_gives_the_same_bytes() {
         };
         assert_eq!(bytes(), bytes(), "{format}");
     }
+}
+
+#[test]
+fn triangles_keep_their_axis_in_binary_and_text() {
+    let folder = tempfile::tempdir().unwrap();
+    put(folder.path(), "y.ply", &cube());
+    for (as_text, name) in [(false, "binary.stl"), (true, "text.stl")] {
+        let options = ConvertOptions { as_text, up: Some(UpAxis::Z), ..ConvertOptions::default() };
+        run(folder.path(), "y.ply", name, &options).unwrap();
+        assert_eq!(read_with_metadata(&folder.path().join(name)).unwrap().1.up, UpAxis::Z);
+    }
+}
+
+#[test]
+fn a_frame_without_points_is_read_as_such() {
+    let folder = tempfile::tempdir().unwrap();
+    put(folder.path(), "none.ply", &spray(0));
+    run(folder.path(), "none.ply", "none.vdb", &ConvertOptions::default()).unwrap();
+    run(folder.path(), "none.vdb", "back.ply", &ConvertOptions::default()).unwrap();
+    assert!(read(&folder.path().join("back.ply")).unwrap().points.positions.is_empty());
 }
