@@ -3,21 +3,26 @@
 //!
 //! Every file is written whole or not at all, and no file of the input is ever written to.
 
+mod loss;
+mod plan;
+mod volumes;
+
+pub(crate) use loss::loose_points;
+pub use plan::{Job, plan};
+
 use crate::error::{IoError, Result};
 use crate::format::Format;
-use crate::names::{Names, UpAxis, has_direction, turn_channels};
-use crate::pattern::Pattern;
+use crate::names::{Names, UpAxis, turn_channels};
+use crate::reading::{Reading, read_file};
 use crate::table::{Channels, Precision};
-use crate::vdb::{GridValue, points_of_grid};
+use crate::vdb::{points_of_grid, without_channel};
 use crate::whole::write_whole;
-use crate::write::{WriteOptions, left_out};
-use crate::{FileMetadata, Geometry, usd};
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use crate::write::{WriteOptions, encode, left_out};
+use crate::{FileMetadata, Geometry};
+use std::path::Path;
 use undine_core::glam::DVec3;
 use undine_vdb::codec::Codec;
-use undine_vdb::points::{Column, POSITION};
-use undine_vdb::{Class, Content, Entry, File, Grid, Kind, Metadata, Tree, write};
+use undine_vdb::{File, Kind};
 
 /// What changes on the way.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -40,80 +45,6 @@ pub struct ConvertOptions {
     pub codec: Option<Codec>,
 }
 
-/// A file to convert.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Job {
-    /// Its frame, in a sequence.
-    pub frame: Option<i64>,
-    /// The file to read.
-    pub from: PathBuf,
-    /// The file to write.
-    pub to: PathBuf,
-    /// Whether the file to read is a scene of all frames.
-    pub of_scene: bool,
-}
-
-/// What there is to do from a file to a file, or from a pattern to a pattern, for all frames there are or those from first to last.
-pub fn plan(from: &Pattern, to: &Pattern, frames: Option<(i64, i64)>) -> Result<Vec<Job>> {
-    let formats = [from, to].map(|pattern| Format::of(&pattern.file(0)));
-    let [read, written] = formats;
-    let read = read?;
-    check(&from.file(0), read, &to.file(0), written?)?;
-    let job = |frame| Job {
-        frame: Some(frame),
-        from: from.file(frame),
-        to: to.file(frame),
-        of_scene: !from.is_numbered(),
-    };
-    let is_wanted = |frame: &i64| frames.is_none_or(|(first, last)| (first..=last).contains(frame));
-    let refused = |why: &str| no_conversion(&from.file(0), &to.file(0), why);
-    let jobs: Vec<Job> = if from.is_numbered() {
-        let found = from.frames()?;
-        let jobs: Vec<Job> =
-            found.iter().filter(|frame| is_wanted(frame)).map(|&f| job(f)).collect();
-        if let ([], Some(&some)) = (&jobs[..], found.first()) {
-            return Err(refused(&format!("none of these frames is there; {some} is")));
-        }
-        if jobs.is_empty() {
-            // Names the file that is not there.
-            from.find(frames.map_or(1, |(first, _)| first))?;
-        }
-        if !to.is_numbered() && jobs.len() > 1 {
-            return Err(refused(
-                "many files would become one; number the second name, too, as in out.####.ply",
-            ));
-        }
-        jobs
-    } else if to.is_numbered() {
-        // A scene has many times in one file.
-        let is_scene = matches!(read, Format::Usda | Format::Usdc | Format::Usd);
-        let times = if is_scene { usd::time_samples(&from.file(0))? } else { Vec::new() };
-        let whole = times.into_iter().filter(|time| time.fract() == 0.0).map(|time| time as i64);
-        let jobs: Vec<Job> = whole.filter(is_wanted).map(job).collect();
-        if jobs.is_empty() {
-            return Err(refused("one file would become many; write the second name out"));
-        }
-        jobs
-    } else {
-        vec![Job { frame: None, from: from.file(0), to: to.file(0), of_scene: false }]
-    };
-    let inputs: BTreeSet<PathBuf> = jobs.iter().map(|job| canonical(&job.from)).collect();
-    if let Some(job) = jobs.iter().find(|job| inputs.contains(&canonical(&job.to))) {
-        let why = "it would be written over a file that is read; give it another name";
-        return Err(no_conversion(&job.from, &job.to, why));
-    }
-    Ok(jobs)
-}
-
-/// A file's name without links, so that two names of one file are the same.
-fn canonical(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new(".")).canonicalize().unwrap_or_default();
-        folder.join(path.file_name().unwrap_or_default())
-    })
-}
-
 /// Refuses what has no meaning.
 fn check(from: &Path, read: Format, to: &Path, written: Format) -> Result<()> {
     let why = match (read, written) {
@@ -126,43 +57,68 @@ fn check(from: &Path, read: Format, to: &Path, written: Format) -> Result<()> {
     Err(no_conversion(from, to, why))
 }
 
-/// Converts a file. Returns what is worth knowing, in words: what the format has no place for.
+/// Converts a file. Returns what is worth knowing, in words: what was left out, what the format has no place for, what was asked
+/// for in vain.
 pub fn convert(job: &Job, options: &ConvertOptions) -> Result<Vec<String>> {
     let (read, written) = (Format::of(&job.from)?, Format::of(&job.to)?);
     check(&job.from, read, &job.to, written)?;
-    let (mut geometry, mut metadata) = match (read, written) {
-        (Format::Vdb, Format::Vdb) => return volumes(job, options),
-        (Format::Vdb, _) => points_of_file(job, options)?,
-        (Format::Usda | Format::Usdc | Format::Usd, _) if job.of_scene => {
-            crate::read_scene(&job.from, job.frame.map(|frame| frame as f64))?
+    check_names(&options.rename)?;
+    let mut notes = loss::without_effect(options, read, written);
+    let reading = match (read, written) {
+        (Format::Vdb, Format::Vdb) => {
+            notes.extend(volumes::convert(job, options)?);
+            return Ok(notes);
         }
-        _ => crate::read_with_metadata(&job.from)?,
+        (Format::Vdb, _) => points_of_file(job, options)?,
+        _ => read_file(&job.from, job.frame.filter(|_| job.of_scene).map(|frame| frame as f64))?,
     };
-    let read_up = options.from_up.unwrap_or(metadata.up);
+    let Reading { mut geometry, mut metadata, up_in_file, notes: left } = reading.in_metres();
+    notes.extend(left.into_iter().map(|note| format!("left out: {note}")));
+    // A scene says its axis, and is turned already.
+    let is_scene = matches!(read, Format::Usda | Format::Usdc | Format::Usd);
+    let given_up = options.from_up.filter(|_| !is_scene);
     let is_y_up = written == Format::Glb;
-    let up = if is_y_up { UpAxis::Y } else { options.up.unwrap_or(read_up) };
-    turn(&mut geometry, read_up, up);
+    let up = options.up.or(given_up).unwrap_or(up_in_file);
+    let up = if is_y_up { UpAxis::Y } else { up };
+    turn(&mut geometry, given_up.unwrap_or(metadata.up), up);
     metadata.up = up;
     metadata.frame = job.frame.or(metadata.frame);
     if metadata.creator.is_empty() {
         metadata.creator = FileMetadata::default().creator;
     }
     rename(&mut geometry, &options.rename)?;
-    let (left, wanted_up) = (left_out(&geometry, written), options.up);
-    let options = WriteOptions { precision: options.precision, as_text: options.as_text, metadata };
-    crate::write(&job.to, &geometry, &options)?;
-    let mut notes = Vec::new();
+    let precision = loss::precision(&geometry, options.precision, written);
+    let writing = WriteOptions { precision, as_text: options.as_text, metadata };
+    write_whole(&job.to, |out| encode(out, written, &job.name, &geometry, &writing))?;
+    let left = left_out(&geometry, written);
     if !left.is_empty() {
         notes.push(format!("{written} has no place for {}", left.join(", ")));
     }
-    if is_y_up && wanted_up == Some(UpAxis::Z) {
+    notes.extend(loss::rounded(&geometry, precision, written));
+    notes.extend(loss::not_shown(&geometry, written));
+    if is_y_up && options.up == Some(UpAxis::Z) {
         notes.push(format!("{written} is written Y up, and says so"));
     }
     Ok(notes)
 }
 
+/// Refuses two names that would become one.
+fn check_names(names: &[(String, String)]) -> Result<()> {
+    for (n, (from, to)) in names.iter().enumerate() {
+        for (other, also) in &names[..n] {
+            if to == also {
+                return Err(not_renamed(from, format!("`{other}` is to be `{to}` already"), ""));
+            }
+            if from == other {
+                return Err(not_renamed(from, format!("it is to be `{also}` already"), ""));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The points of the grids of points of a file, the one that is asked for or the first.
-fn points_of_file(job: &Job, options: &ConvertOptions) -> Result<(Geometry, FileMetadata)> {
+fn points_of_file(job: &Job, options: &ConvertOptions) -> Result<Reading> {
     let in_input = |why| IoError::in_vdb(&job.from, why);
     let mut file = File::open(&job.from).map_err(in_input)?;
     let index = match &options.grids[..] {
@@ -179,12 +135,22 @@ fn points_of_file(job: &Job, options: &ConvertOptions) -> Result<(Geometry, File
             "a volume has no faces; a surface has to be made of it first, which is not done here";
         return Err(no_conversion(&job.from, &job.to, why));
     };
+    let mut notes = Vec::new();
+    if options.grids.is_empty() {
+        let others = file.grids().iter().enumerate().filter(|&(n, _)| n != index);
+        notes.extend(others.map(|(_, head)| match head.kind {
+            Kind::Points => format!("the points `{}`, which --grid would choose", head.name),
+            _ => format!("the volume `{}`", head.name),
+        }));
+    }
     let metadata = FileMetadata::of_vdb(file.metadata());
     let grid = file.grid(index).map_err(in_input)?;
-    let up = options.from_up.unwrap_or(metadata.up);
+    // What is wrong with attributes is known once they are read.
+    notes.extend(file.warnings().iter().map(ToString::to_string));
+    notes.extend(without_channel(&grid));
     let points = points_of_grid(&grid, &Names::default(), UpAxis::Y)?;
-    let metadata = FileMetadata { up, ..metadata };
-    Ok((Geometry { points, faces: None, curves: None }, metadata))
+    let geometry = Geometry { points, faces: None, curves: None };
+    Ok(Reading { geometry, up_in_file: metadata.up, metadata, notes })
 }
 
 fn no_conversion(from: &Path, to: &Path, why: &str) -> IoError {
@@ -241,116 +207,4 @@ fn not_renamed(name: &str, found: String, there: &str) -> IoError {
         format!("there are: {there}")
     };
     IoError::Unwritable { what: format!("`{name}` under another name"), found, wanted }
-}
-
-/// A file of grids, one grid in memory at a time besides what is compressed already.
-fn volumes(job: &Job, options: &ConvertOptions) -> Result<Vec<String>> {
-    let in_input = |why| IoError::in_vdb(&job.from, why);
-    let mut file = File::open(&job.from).map_err(in_input)?;
-    let left_out = file.warnings().iter().map(|warning| format!("left out: {warning}"));
-    let mut notes: Vec<String> = left_out.collect();
-    let wanted: Vec<usize> = if options.grids.is_empty() {
-        (0..file.grids().len()).collect()
-    } else {
-        let found = options.grids.iter().map(|name| file.index_of(name));
-        found.collect::<undine_vdb::Result<_>>().map_err(in_input)?
-    };
-    for (from, _) in &options.rename {
-        file.index_of(from).map_err(in_input)?;
-    }
-    let mut metadata = file.metadata().clone();
-    let mut encoded = Vec::new();
-    for index in wanted {
-        let head = &file.grids()[index];
-        let compression = write::Compression {
-            codec: options.codec.unwrap_or(head.compression.codec),
-            active_mask: head.compression.active_mask,
-        };
-        let mut grid = file.grid(index).map_err(in_input)?;
-        if options.codec == Some(Codec::Zip)
-            && matches!(grid.class, Class::LevelSet | Class::FogVolume)
-        {
-            notes.push(format!(
-                "the {} `{}` is not compressed: OpenVDB has zip for other grids only; blosc is smaller",
-                grid.class.word(),
-                grid.name
-            ));
-        }
-        if let Some((_, to)) = options.rename.iter().find(|(from, _)| *from == grid.name) {
-            grid.name.clone_from(to);
-        }
-        grid.saved_as_half = options.half.unwrap_or(grid.saved_as_half);
-        if let Some(up) = options.up {
-            turn_grid(&mut grid, options.from_up, up, &metadata)?;
-        }
-        encoded
-            .push(write::encode_grid(&grid, compression).map_err(|w| IoError::in_vdb(&job.to, w))?);
-    }
-    if let Some(up) = options.up {
-        metadata.insert("up_axis".to_owned(), Entry::String(up.word().to_owned()));
-    }
-    write_whole(&job.to, |out| {
-        write::write(out, &metadata, &encoded).map_err(|why| match why {
-            undine_vdb::VdbError::Io(source) => IoError::Write(source),
-            why => IoError::in_vdb(&job.to, why),
-        })
-    })?;
-    Ok(notes)
-}
-
-/// Turns a grid from the axis that points up in its file to another: its place in the world, and its vectors.
-fn turn_grid(grid: &mut Grid, from: Option<UpAxis>, to: UpAxis, of_file: &Metadata) -> Result<()> {
-    let said =
-        [&grid.metadata, of_file].into_iter().find_map(|metadata| match metadata.get("up_axis") {
-            Some(Entry::String(word)) => UpAxis::of_word(word),
-            _ => None,
-        });
-    let from = from.or(said).unwrap_or_default();
-    if from == to {
-        return Ok(());
-    }
-    if grid.class == Class::Staggered {
-        return Err(IoError::Unwritable {
-            what: format!("the grid `{}` with another axis up", grid.name),
-            found: "its vectors are on the faces of voxels, which do not turn".to_owned(),
-            wanted: "leave it as it is, or sample it at the centres of voxels".to_owned(),
-        });
-    }
-    for row in &mut grid.transform.rows {
-        let turned = to.to_file(from.from_file(DVec3::new(row[0], row[1], row[2])));
-        row[..3].copy_from_slice(&turned.to_array());
-    }
-    if grid.metadata.contains_key("up_axis") {
-        grid.metadata.insert("up_axis".to_owned(), Entry::String(to.word().to_owned()));
-    }
-    fn vectors<T: GridValue>(tree: &mut Tree<T>, from: UpAxis, to: UpAxis) {
-        let turned = |value: T| value.of_file(from).to_file(to);
-        tree.background = turned(tree.background);
-        tree.tiles.iter_mut().for_each(|tile| tile.value = turned(tile.value));
-        tree.leaves.values.iter_mut().for_each(|value| *value = turned(*value));
-    }
-    match &mut grid.content {
-        // Colours and scales stay as they are.
-        content if content.kind() != Kind::Points && !has_direction(&grid.name) => {}
-        Content::Vec3s(tree) => vectors(tree, from, to),
-        Content::Vec3d(tree) => vectors(tree, from, to),
-        Content::Vec3i(tree) => vectors(tree, from, to),
-        Content::Points(tree) => {
-            // Positions count from the centre of their voxel, and turn with it.
-            let is_turned = |name: &str| name != POSITION && has_direction(name);
-            for attribute in tree.attributes.iter_mut().filter(|found| is_turned(&found.name)) {
-                match &mut attribute.values {
-                    Column::Vec3s(values) => {
-                        values.iter_mut().for_each(|v| *v = v.of_file(from).to_file(to));
-                    }
-                    Column::Vec3d(values) => {
-                        values.iter_mut().for_each(|v| *v = v.of_file(from).to_file(to));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        _ => {}
-    }
-    Ok(())
 }

@@ -18,6 +18,7 @@ pub mod obj;
 pub mod particles;
 pub mod pattern;
 pub mod ply;
+mod reading;
 pub mod stl;
 pub mod table;
 mod triangles;
@@ -31,6 +32,7 @@ pub use format::Format;
 pub use metadata::FileMetadata;
 pub use names::{Names, UpAxis};
 pub use pattern::Pattern;
+pub use reading::{Reading, read_file};
 pub use table::{Channels, Curves, Faces, Points, Precision, Values};
 pub use write::{WriteOptions, write};
 
@@ -52,36 +54,9 @@ pub fn read(path: &Path) -> Result<Geometry> {
     Ok(read_with_metadata(path)?.0)
 }
 
-/// As [`read`], and what the file says of itself. Of a USD scene, its earliest time.
+/// As [`read`], and what the file says of itself. Lengths are in metres, and so is what is said of them; the axis that points up
+/// is that of the file. Of a USD scene, its earliest time with Y up.
 pub fn read_with_metadata(path: &Path) -> Result<(Geometry, FileMetadata)> {
-    let format = Format::of(path)?;
-    let parse = match format {
-        Format::Ply => ply::parse,
-        Format::Obj => obj::parse,
-        Format::Stl => stl::parse,
-        // A scene is more than the bytes of one file.
-        Format::Usda | Format::Usdc | Format::Usd => return read_scene(path, None),
-        Format::Glb | Format::Vdb => {
-            return Err(IoError::NotReadable {
-                file: path.into(),
-                format,
-                help: match format {
-                    Format::Glb => "glTF is written only: convert to it last",
-                    _ => "it holds grids",
-                },
-            });
-        }
-    };
-    let bytes =
-        std::fs::read(path).map_err(|source| IoError::Read { file: path.into(), source })?;
-    Ok((parse(&bytes, path)?, comments::metadata(&bytes, format)))
-}
-
-/// The geometry of a USD scene at a time [time codes], in metres and Y up, whatever the file has.
-pub(crate) fn read_scene(path: &Path, time: Option<f64>) -> Result<(Geometry, FileMetadata)> {
-    let scene = usd::Scene::open(path)?;
-    let (geometry, _) = scene.read(time, None)?;
-    let metadata =
-        FileMetadata { fps: Some(scene.time_codes_per_second()), ..FileMetadata::unknown() };
+    let Reading { geometry, metadata, .. } = read_file(path, None)?.in_metres();
     Ok((geometry, metadata))
 }

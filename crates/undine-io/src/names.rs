@@ -31,6 +31,13 @@ pub struct Known {
     pub meaning: Meaning,
 }
 
+impl Known {
+    /// Whether it grows with the unit of length: a length, or one per time.
+    pub fn is_length(&self) -> bool {
+        matches!(self.unit, "m" | "m/s")
+    }
+}
+
 const fn known(
     channel: &'static str,
     file: &'static str,
@@ -126,6 +133,11 @@ pub fn volume(channel: &str) -> Option<&'static Known> {
 /// What is known of a channel of points, by the name that a store gives it.
 pub fn points(channel: &str) -> Option<&'static Known> {
     find(POINTS, channel)
+}
+
+/// Whether a channel of points grows with the unit of length.
+pub fn is_length(channel: &str) -> bool {
+    points(channel).is_some_and(Known::is_length)
 }
 
 fn find<'t>(table: &'t [Known], channel: &str) -> Option<&'t Known> {

@@ -1,6 +1,6 @@
 //! Writing a file of the format that its name ends with, whole or not at all.
 
-use crate::convert::turn;
+use crate::convert::{loose_points, turn};
 use crate::error::{IoError, Result};
 use crate::format::Format;
 use crate::metadata::FileMetadata;
@@ -110,6 +110,10 @@ pub fn left_out(geometry: &Geometry, format: Format) -> Vec<String> {
     };
     let channels = points.channels.keys().filter(|name| !kept.contains(&name.as_str()));
     let mut left: Vec<String> = channels.map(|name| format!("channel {name}")).collect();
+    let loose = if format == Format::Stl { loose_points(geometry) } else { 0 };
+    if loose > 0 {
+        left.push(format!("{loose} points on no face"));
+    }
     if has_faces && curves.as_ref().is_some_and(|curves| !curves.strands.is_empty()) {
         left.push("the curves beside faces".to_owned());
     }

@@ -63,12 +63,13 @@ pub fn inspect(path: &Path, depth: Depth) -> Result<FileInfo> {
     };
     match format {
         Format::Ply | Format::Obj | Format::Stl | Format::Glb => {
-            let (found, metadata) = crate::read_with_metadata(path)?;
+            let found = crate::read_file(path, None)?;
             // A file that does not say so is in metres and Y up only by custom.
-            if metadata != FileMetadata::unknown() {
-                info.metadata = entries(&metadata);
+            if found.metadata != FileMetadata::unknown() {
+                info.metadata = entries(&found.metadata);
             }
-            info.parts.push(geometry::part(&found));
+            info.warnings.extend(found.notes.iter().map(|note| format!("not read: {note}")));
+            info.parts.push(geometry::part(&found.in_metres().geometry));
         }
         Format::Vdb => volume::inspect(path, depth, &mut info)?,
         Format::Usda | Format::Usdc | Format::Usd => layer::inspect(&usd::load(path)?, &mut info),

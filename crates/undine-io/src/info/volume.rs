@@ -16,7 +16,6 @@ pub(super) fn inspect(path: &Path, depth: Depth, info: &mut FileInfo) -> Result<
     let failed = |why| IoError::in_vdb(path, why);
     let mut file = File::open(path).map_err(failed)?;
     info.metadata = words(file.metadata());
-    info.warnings.extend(file.warnings().iter().map(ToString::to_string));
     for index in 0..file.grids().len() {
         let head = file.grids()[index].clone();
         let mut part = of_head(&head);
@@ -32,6 +31,8 @@ pub(super) fn inspect(path: &Path, depth: Depth, info: &mut FileInfo) -> Result<
         }));
         info.parts.push(part);
     }
+    // What is wrong with the attributes of points is known once they are read.
+    info.warnings.extend(file.warnings().iter().map(ToString::to_string));
     Ok(())
 }
 

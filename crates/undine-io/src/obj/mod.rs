@@ -8,5 +8,5 @@
 mod read;
 mod write;
 
-pub use read::parse;
+pub use read::{parse, parse_noting};
 pub use write::write;

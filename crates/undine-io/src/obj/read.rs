@@ -5,20 +5,20 @@ use crate::chains::Chains;
 use crate::error::{IoError, Place, Result};
 use crate::table::{Channels, Faces, Points, Values};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::Path;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::mesh::Polygons;
+
+/// The words that may begin a line and say nothing that is lost: all vertices are points, and a file is one object.
+const WITHOUT_CONTENT: &[&str] = &["p", "s", "o", "mtllib"];
 
 /// The words that may begin a line and are passed over: texture places, names, materials, and free-form geometry.
 const PASSED_OVER: &[&str] = &[
     "vt",
     "vp",
-    "p",
     "g",
-    "s",
-    "o",
     "mg",
-    "mtllib",
     "usemtl",
     "usemap",
     "maplib",
@@ -50,6 +50,11 @@ const PASSED_OVER: &[&str] = &[
 
 /// Reads an OBJ file from its bytes. `file` is what errors call it.
 pub fn parse(bytes: &[u8], file: &Path) -> Result<Geometry> {
+    parse_noting(bytes, file, &mut Vec::new())
+}
+
+/// As [`parse`]; `notes` takes in words what has no place in tables.
+pub fn parse_noting(bytes: &[u8], file: &Path, notes: &mut Vec<String>) -> Result<Geometry> {
     let mut text = Text { bytes, next: 0, line: 0, lines_ahead: 1, file };
     let mut said = Said::default();
     while let Some(line) = text.next_line() {
@@ -60,7 +65,8 @@ pub fn parse(bytes: &[u8], file: &Path) -> Result<Geometry> {
             Some("vn") => said.normals.push(vector(&numbers(words, &text, "vn x y z")?).as_vec3()),
             Some("f") => said.face(words, &text)?,
             Some("l") => said.line(words, &text)?,
-            Some(word) if word.starts_with('#') || PASSED_OVER.contains(&word) => {}
+            Some(word) if word.starts_with('#') || WITHOUT_CONTENT.contains(&word) => {}
+            Some(word) if PASSED_OVER.contains(&word) => drop(said.passed_over.insert(word.into())),
             Some(word) if said.positions.is_empty() => {
                 let found = format!("`{}` begins no line", shortened(word));
                 let wanted = "lines begin with v, vn, f, l, p and the like";
@@ -70,6 +76,7 @@ pub fn parse(bytes: &[u8], file: &Path) -> Result<Geometry> {
             Some(_) => {}
         }
     }
+    notes.extend(said.left_out());
     said.into_geometry(&text)
 }
 
@@ -87,6 +94,8 @@ struct Said {
     /// The normal at each corner, counted from 1; 0 if it has none.
     corner_normals: Vec<u32>,
     lines: Chains,
+    /// The words of lines that are not read.
+    passed_over: BTreeSet<String>,
 }
 
 impl Said {
@@ -152,6 +161,27 @@ impl Said {
             self.positions.len()
         );
         text.refused(format!("`{}` is no {noun}", shortened(word)), &wanted)
+    }
+
+    /// What has no place in tables, in words.
+    fn left_out(&self) -> Vec<String> {
+        let mut left = Vec::new();
+        if !self.passed_over.is_empty() {
+            let words: Vec<String> =
+                self.passed_over.iter().map(|word| format!("`{word}`")).collect();
+            left.push(format!("lines {}", words.join(", ")));
+        }
+        if !self.counts.is_empty() && !self.lines.is_empty() {
+            left.push("curves (`l`) beside faces".to_owned());
+        }
+        let has_normals = self.corner_normals.iter().any(|&normal| normal > 0);
+        if has_normals && self.vertex_normals().is_none() {
+            left.push("normals (`vn`), which differ at the corners of one vertex".to_owned());
+        }
+        if !self.colours.is_empty() && self.colours.len() != self.positions.len() {
+            left.push("colours, which not all vertices have".to_owned());
+        }
+        left
     }
 
     fn into_geometry(self, text: &Text<'_>) -> Result<Geometry> {

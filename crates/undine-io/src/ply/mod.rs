@@ -11,7 +11,7 @@ mod read;
 mod write;
 
 pub use crate::table::Precision;
-pub use read::parse;
+pub use read::{parse, parse_noting};
 pub use write::{Style, write, write_geometry};
 
 /// The least significant half of an id is under its own name; the other half, which PLY has no type for, under this ending.

@@ -12,6 +12,11 @@ use undine_core::mesh::Polygons;
 
 /// Reads a PLY file from its bytes. `file` is what errors call it.
 pub fn parse(bytes: &[u8], file: &Path) -> Result<Geometry> {
+    parse_noting(bytes, file, &mut Vec::new())
+}
+
+/// As [`parse`]; `notes` takes in words what has no place in tables.
+pub fn parse_noting(bytes: &[u8], file: &Path, notes: &mut Vec<String>) -> Result<Geometry> {
     let header = Header::parse(bytes, file)?;
     let mut rows =
         Rows { bytes, at: header.end, line: header.end_line, format: header.format, file };
@@ -19,6 +24,7 @@ pub fn parse(bytes: &[u8], file: &Path) -> Result<Geometry> {
     let mut found_points = false;
     let mut strips = None;
     let mut edges = Vec::new();
+    notes.extend(header.elements.iter().flat_map(passed_over));
     for element in &header.elements {
         let table = rows.table(element)?;
         let vertices = vertex_count(&header);
@@ -39,6 +45,9 @@ pub fn parse(bytes: &[u8], file: &Path) -> Result<Geometry> {
         return Err(rows.refused("there is no element `vertex`", "points are the element `vertex`"));
     }
     geometry.faces = geometry.faces.or(strips);
+    if geometry.faces.is_some() && !edges.is_empty() {
+        notes.push(format!("{} edges beside faces", edges.len()));
+    }
     if geometry.faces.is_none() && !edges.is_empty() {
         let mut lines = Chains::default();
         lines.push_edges(&edges);
@@ -48,6 +57,19 @@ pub fn parse(bytes: &[u8], file: &Path) -> Result<Geometry> {
         (geometry.points, geometry.curves) = (points, Some(curves));
     }
     Ok(geometry)
+}
+
+/// What of an element is not read, in words.
+fn passed_over(element: &Element) -> Vec<String> {
+    let name = element.name.as_str();
+    if !matches!(name, "vertex" | "face" | "tristrips" | "edge") {
+        return vec![format!("{} elements `{name}`", element.count)];
+    }
+    let lists = element.properties.iter().filter(|property| {
+        property.length.is_some()
+            && !matches!(property.name.as_str(), "vertex_indices" | "vertex_index")
+    });
+    lists.map(|list| format!("the lists `{}` of elements `{name}`", list.name)).collect()
 }
 
 fn vertex_count(header: &Header) -> u64 {

@@ -2,10 +2,11 @@
 
 use super::compose::Composed;
 use super::geometry::{check_depth, is_read, read_prims};
-use super::layer::Value;
+use super::layer::{Fields, Value};
 use super::library::{Library, Stack};
 use crate::Geometry;
 use crate::error::Result;
+use crate::metadata::{Datum, FileMetadata};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -20,6 +21,18 @@ pub fn read(file: &Path, time: Option<f64>, prim: Option<&str>) -> Result<Geomet
 /// The times at which anything about the geometry of a scene is said, in order [time codes]; none if nothing moves.
 pub fn time_samples(file: &Path) -> Result<Vec<f64>> {
     Scene::open(file)?.time_samples()
+}
+
+/// What a layer says of itself under our own names.
+const OF_FRAMES: &[&str] = &["creator", "frame", "time"];
+
+/// What was read of a scene.
+pub(crate) struct Found {
+    pub geometry: Geometry,
+    /// Of how many prims it is.
+    pub prims: usize,
+    /// What was left out, in words.
+    pub notes: Vec<String>,
 }
 
 /// A scene that was opened: its files stay read, but of those of single frames only the last ones.
@@ -39,11 +52,42 @@ impl Scene {
 
     /// The geometry at a time, as [`read`] says, and in words what was left out.
     pub fn read(&self, time: Option<f64>, prim: Option<&str>) -> Result<(Geometry, Vec<String>)> {
+        let found = self.read_prims(time, prim)?;
+        Ok((found.geometry, found.notes))
+    }
+
+    /// As [`Self::read`], and of how many prims.
+    pub(crate) fn read_prims(&self, time: Option<f64>, prim: Option<&str>) -> Result<Found> {
         self.library.begin();
         let mut notes = Vec::new();
-        let geometry = read_prims(&self.library, &self.stack, self, time, prim, &mut notes)?;
+        let read = read_prims(&self.library, &self.stack, self, time, prim, &mut notes)?;
         notes.extend(self.library.passed_over());
-        Ok((geometry, notes))
+        let (geometry, prims) = read;
+        Ok(Found { geometry, prims, notes })
+    }
+
+    /// What it says of itself. Its geometry is read in metres with Y up, so that is what it says of that.
+    pub fn metadata(&self) -> FileMetadata {
+        let mut metadata = FileMetadata::unknown();
+        let nothing = Fields::new();
+        let said = match self.field("customLayerData") {
+            Some(Value::Dictionary(said)) => said,
+            _ => &nothing,
+        };
+        for (name, value) in said.iter().filter(|(name, _)| OF_FRAMES.contains(&name.as_str())) {
+            let whole = match value {
+                Value::Int(whole) => Some(i64::from(*whole)),
+                Value::Int64(whole) => Some(*whole),
+                _ => None,
+            };
+            let number = value.number().map(Datum::Number);
+            let text = value.text().map(|text| Datum::Text(text.to_owned()));
+            if let Some(datum) = whole.map(Datum::Whole).or(number).or(text) {
+                metadata.take(name, &datum);
+            }
+        }
+        metadata.fps = Some(self.time_codes_per_second());
+        metadata
     }
 
     /// The times at which anything about its geometry is said, in order [time codes]; none if nothing moves.

@@ -3,7 +3,7 @@
 //! - [`VdbFile`]: one file from all processes;
 //! - [`each_grid`], [`grids`]: the channels of a volume as grids; a chunk of 8³ voxels *is* a leaf's buffer;
 //! - [`Active`]: which voxels of a grid are active;
-//! - [`points_grid`], [`points_of_grid`]: tables of points;
+//! - [`points_grid`], [`points_of_grid, without_channel`]: tables of points;
 //! - [`volume_of_grids`]: grids as a volume;
 //! - [`VolumeSampler`]: any grid at places in the world;
 //! - [`VolumeOptions`]: several levels, staggered velocities, the axis that points up.
@@ -23,7 +23,7 @@ pub use grid::{
     grids, masks,
 };
 pub use leaves::{Active, Masks, VoxelLeaves};
-pub use points::{PointOptions, points_grid, points_of_grid};
+pub use points::{PointOptions, points_grid, points_of_grid, without_channel};
 pub use read::{ReadOptions, volume_of_grids};
 pub use sampler::VolumeSampler;
 pub use value::{GridValue, VoxelValue};

@@ -81,7 +81,7 @@ fn column(channel: &str, values: &Values) -> Result<Column> {
 }
 
 /// The points of a grid in the order of the file, channels under the names that stores have for them. Groups are channels of 0
-/// and 1; attributes without a type here (matrices, quaternions, text, several values a point) are passed over.
+/// and 1; attributes without a type here (matrices, quaternions, text, several values a point) are passed over: [`without_channel`] lists them.
 pub fn points_of_grid(grid: &Grid, names: &Names, up: UpAxis) -> Result<Points> {
     let refused = |found: String, wanted: &str| IoError::Unreadable {
         what: format!("the grid `{}` as points", grid.name),
@@ -111,6 +111,22 @@ pub fn points_of_grid(grid: &Grid, names: &Names, up: UpAxis) -> Result<Points> 
     }
     let positions = positions.into_iter().map(DVec3::from_array).collect();
     Ok(up.points_from_file(Points { positions, channels }))
+}
+
+/// The attributes of a grid of points that have no channel in a table, in words.
+pub fn without_channel(grid: &Grid) -> Vec<String> {
+    let Content::Points(tree) = &grid.content else { return Vec::new() };
+    let others = tree.attributes.iter().filter(|attribute| attribute.name != POSITION);
+    let left = others.filter(|found| found.stride != 1 || values(&found.values).is_none());
+    let word = |found: &Attribute| {
+        let (name, kind) = (&found.name, found.values.word());
+        let of = &grid.name;
+        match found.stride {
+            1 => format!("the attribute `{name}` of `{of}`, {kind}"),
+            several => format!("the attribute `{name}` of `{of}`, {several} {kind} for each point"),
+        }
+    };
+    left.map(word).collect()
 }
 
 fn values(column: &Column) -> Option<Values> {

@@ -12,7 +12,7 @@ use undine_io::{
 use undine_vdb::File;
 use undine_vdb::codec::Codec;
 
-fn run(folder: &Path, from: &str, to: &str, options: &ConvertOptions) -> Result<Vec<String>> {
+pub fn run(folder: &Path, from: &str, to: &str, options: &ConvertOptions) -> Result<Vec<String>> {
     let pattern = |name: &str| Pattern::new(name, folder).unwrap();
     let jobs = plan(&pattern(from), &pattern(to), None)?;
     let mut notes = Vec::new();
@@ -22,7 +22,7 @@ fn run(folder: &Path, from: &str, to: &str, options: &ConvertOptions) -> Result<
     Ok(notes)
 }
 
-fn put(folder: &Path, name: &str, geometry: &Geometry) {
+pub fn put(folder: &Path, name: &str, geometry: &Geometry) {
     let options = WriteOptions { precision: Precision::Double, ..WriteOptions::default() };
     write(&folder.join(name), geometry, &options).unwrap();
 }

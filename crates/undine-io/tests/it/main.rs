@@ -1,6 +1,7 @@
 //! The tests of files, as one program.
 
 mod convert;
+mod convert_told;
 mod glb;
 mod info;
 #[cfg(feature = "mpi")]

@@ -145,7 +145,7 @@ fn curves(
     }
     let word = |name: &str| Some(prim.value(name, time)?.text()?.to_owned());
     if word("type").is_none_or(|word| word == "cubic") {
-        notes.push(format!("{}: the curves are read by their control points", prim.path));
+        notes.push(format!("{}: the form of the curves between their control points", prim.path));
     }
     let closed = word("wrap").as_deref() == Some("periodic");
     Ok(Elements::Curves { counts, closed, channels: Channels::new() })

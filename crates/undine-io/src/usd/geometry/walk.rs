@@ -17,7 +17,7 @@ const MOST_DEPTH: usize = 200;
 /// Points of several prims together. A few lines can refer to one prim so often that no memory holds its copies.
 const MOST_JOINED: usize = 1 << 26;
 
-/// Reads the geometry of all prims, or of those at and below one path.
+/// Reads the geometry of all prims, or of those at and below one path, and says of how many.
 pub(in crate::usd) fn read_prims(
     library: &Library,
     stack: &Rc<Stack>,
@@ -25,7 +25,7 @@ pub(in crate::usd) fn read_prims(
     time: Option<f64>,
     chosen: Option<&str>,
     notes: &mut Vec<String>,
-) -> Result<Geometry> {
+) -> Result<(Geometry, usize)> {
     let refused = |prim: &str, found: String| IoError::Scene {
         file: scene.file().to_owned(),
         prim: prim.to_owned(),
@@ -88,7 +88,9 @@ pub(in crate::usd) fn read_prims(
             wanted: "a path such as /World/Splash".to_owned(),
         });
     }
-    join::join(pieces, notes).map_err(|why| refused("/", why))
+    let prims = pieces.len();
+    let geometry = join::join(pieces, notes).map_err(|why| refused("/", why))?;
+    Ok((geometry, prims))
 }
 
 /// Refuses scenes that are deeper than any: such as one that refers to itself below itself.
