@@ -59,6 +59,20 @@ pub enum VdbError {
         /// What would do.
         wanted: String,
     },
+    /// Grids that share trees would take more memory than a file of this length is trusted with.
+    #[error(
+        "byte {offset}: with the grid `{grid}`, those that share a tree with another take {wanted} bytes of memory; {most} are allowed, and a program that trusts the file can allow more"
+    )]
+    TooManyInstances {
+        /// Where in the file the grid is [bytes].
+        offset: u64,
+        /// Its name.
+        grid: String,
+        /// What they take with it [bytes].
+        wanted: u64,
+        /// What they may take [bytes].
+        most: u64,
+    },
     /// There is no such grid.
     #[error("there is no grid `{name}`; there are: {there}")]
     NoSuchGrid {

@@ -98,4 +98,20 @@ impl Content {
             Self::Points(_) => Kind::Points,
         }
     }
+
+    /// How much memory its values take [bytes].
+    pub fn memory(&self) -> u64 {
+        match self {
+            Self::Float(tree) => tree.memory(),
+            Self::Double(tree) => tree.memory(),
+            Self::Int32(tree) => tree.memory(),
+            Self::Int64(tree) => tree.memory(),
+            Self::Bool(tree) => tree.memory(),
+            Self::Mask(tree) => tree.memory(),
+            Self::Vec3s(tree) => tree.memory(),
+            Self::Vec3d(tree) => tree.memory(),
+            Self::Vec3i(tree) => tree.memory(),
+            Self::Points(points) => points.memory(),
+        }
+    }
 }

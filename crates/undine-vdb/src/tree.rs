@@ -133,6 +133,16 @@ impl<T: Value> Tree<T> {
     }
 }
 
+impl<T> Tree<T> {
+    /// How much memory its tiles and leaves take [bytes].
+    pub fn memory(&self) -> u64 {
+        let Leaves { origins, masks, values } = &self.leaves;
+        let tiles = size_of_val(self.tiles.as_slice());
+        let leaves = size_of_val(origins.as_slice()) + size_of_val(masks.as_slice());
+        (tiles + leaves + size_of_val(values.as_slice())) as u64
+    }
+}
+
 /// Where a leaf or tile stands in a file: root entries by x, y, z, then slots of the upper and of the lower inner node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileOrder {

@@ -160,6 +160,18 @@ impl Column {
         with_values!(self, values => values.len())
     }
 
+    /// How much memory its values take, texts included [bytes].
+    pub(super) fn memory(&self) -> u64 {
+        let values = with_values!(self, values => size_of_val(values.as_slice()));
+        let texts: usize = match self {
+            Self::String(strings) => {
+                strings.table.iter().map(|text| size_of::<String>() + text.len()).sum()
+            }
+            _ => 0,
+        };
+        (values + texts) as u64
+    }
+
     /// Whether it has none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -61,6 +61,13 @@ impl PointTree {
         self.len() == 0
     }
 
+    /// How much memory voxels, attributes and groups take [bytes].
+    pub fn memory(&self) -> u64 {
+        let attributes = self.attributes.iter().map(|attribute| attribute.values.memory());
+        let groups = self.groups.values().map(|group| group.len() as u64);
+        self.voxels.memory() + attributes.chain(groups).sum::<u64>()
+    }
+
     /// The first point of each leaf, and at last how many there are.
     pub fn starts(&self) -> Vec<usize> {
         let ends = self.voxels.leaves.values.chunks_exact(VOXELS);

@@ -1,5 +1,6 @@
 //! A `.vdb` file: opened, it knows the head of every grid; a grid's tree is read when it is asked for.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -10,6 +11,7 @@ use crate::metadata::Metadata;
 use crate::read::content::{read_bounds, read_content, skip_content};
 use crate::read::cursor::{Cursor, malformed};
 use crate::read::head::{Descriptor, GridHead, Header, read_descriptor, read_head, read_header};
+use crate::read::instances::Instances;
 use crate::read::source::Source;
 use crate::tree::Bounds;
 
@@ -19,6 +21,9 @@ pub struct File<R> {
     source: Source<R>,
     header: Header,
     heads: Vec<GridHead>,
+    /// By unique name the first grid that has it.
+    by_name: BTreeMap<String, usize>,
+    instances: Instances,
     warnings: Vec<Warning>,
 }
 
@@ -75,10 +80,15 @@ impl<R: Read + Seek + Send> File<R> {
     pub fn new(reader: R) -> Result<Self> {
         let mut source = Source::new(reader)?;
         let header = source.parse(0, source.length, read_header)?;
-        let mut file = Self { source, header, heads: vec![], warnings: vec![] };
+        let instances = Instances::of_file(source.length);
+        let (heads, by_name, warnings) = (vec![], BTreeMap::new(), vec![]);
+        let mut file = Self { source, header, heads, by_name, instances, warnings };
         match file.header.has_offsets {
             true => file.read_heads_by_offset()?,
             false => file.read_heads_in_sequence()?,
+        }
+        for (index, head) in file.heads.iter().enumerate() {
+            file.by_name.entry(head.place.unique_name.clone()).or_insert(index);
         }
         match file.heads.is_empty() && !file.warnings.is_empty() {
             true => Err(file.warnings.swap_remove(0).error),
@@ -131,6 +141,12 @@ impl<R: Read + Seek + Send> File<R> {
         })
     }
 
+    /// Allows the grids that share a tree with another to take so much memory together [bytes], those that were read already
+    /// included. Unless this is called they may take 256 MB, and 64 times the length of the file.
+    pub fn allow_instances(&mut self, bytes: u64) {
+        self.instances.most = bytes;
+    }
+
     /// Reads the first grid of this name.
     ///
     /// # Errors
@@ -142,7 +158,8 @@ impl<R: Read + Seek + Send> File<R> {
     /// Reads a grid.
     ///
     /// # Errors
-    /// If there is no such grid, or if it is not what the format allows.
+    /// If there is no such grid, if it is not what the format allows, or if it shares the tree of another and with it all that
+    /// do and were read take more memory than is allowed (see [`File::allow_instances`]).
     pub fn grid(&mut self, index: usize) -> Result<Grid> {
         self.read_grid(index, None)
     }
@@ -165,18 +182,30 @@ impl<R: Read + Seek + Send> File<R> {
         if head.bounds.is_some() {
             return Ok(head.bounds);
         }
-        let tree = self.tree_of(index)?;
+        let tree = &self.heads[self.tree_of(index)?];
         let (kind, layout, place) = (tree.kind, tree.layout, tree.place.clone());
         read_bounds(&mut self.source, kind, &layout, &place)
     }
 
     fn read_grid(&mut self, index: usize, within: Option<Bounds>) -> Result<Grid> {
         let head = self.head(index)?.clone();
-        let tree = self.tree_of(index)?;
+        let of_tree = self.tree_of(index)?;
+        let is_instance = of_tree != index;
+        if let (true, None, Some(bytes)) = (is_instance, within, self.instances.known(of_tree)) {
+            // Known to be too much, it is not even read.
+            self.instances.take(index, &head.name, head.bytes.start, bytes)?;
+        }
+        let tree = &self.heads[of_tree];
         let (kind, layout, place) = (tree.kind, tree.layout, tree.place.clone());
         let mut unread = Vec::new();
         let source = &mut self.source;
         let content = read_content(source, kind, &layout, &place, within, &mut unread)?;
+        if is_instance {
+            self.instances.take(index, &head.name, head.bytes.start, content.memory())?;
+        }
+        if within.is_none() {
+            self.instances.learn(of_tree, content.memory());
+        }
         for (attribute, error) in unread {
             let (grid, attribute) = (Some(head.name.clone()), Some(attribute));
             // A grid may be read more than once.
@@ -198,15 +227,15 @@ impl<R: Read + Seek + Send> File<R> {
         self.heads.get(index).ok_or_else(|| self.no_such_grid(format!("number {index}")))
     }
 
-    /// The head of the grid that has the tree of this one: itself, or the one whose tree it shares.
-    fn tree_of(&self, index: usize) -> Result<&GridHead> {
+    /// The grid that has the tree of this one: itself, or the one whose tree it shares.
+    fn tree_of(&self, index: usize) -> Result<usize> {
         let head = self.head(index)?;
         let parent = &head.place.parent;
         if parent.is_empty() {
-            return Ok(head);
+            return Ok(index);
         }
-        let found = self.heads.iter().find(|other| other.place.unique_name == *parent);
-        found.filter(|other| other.place.parent.is_empty()).ok_or_else(|| {
+        let found = self.by_name.get(parent).copied();
+        found.filter(|&other| self.heads[other].place.parent.is_empty()).ok_or_else(|| {
             let found = format!("the grid `{}` shares the tree of `{parent}`", head.name);
             let wanted = "that is to be a grid that can be read, with a tree of its own";
             malformed(head.bytes.start, found.escape_debug().to_string(), wanted)

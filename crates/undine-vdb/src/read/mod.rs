@@ -7,6 +7,7 @@ pub(crate) mod content;
 pub(crate) mod cursor;
 pub mod file;
 pub mod head;
+pub(crate) mod instances;
 pub(crate) mod metadata;
 pub(crate) mod native_half;
 pub(crate) mod source;

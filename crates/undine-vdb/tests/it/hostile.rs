@@ -3,7 +3,10 @@
 
 use std::io::Cursor;
 
-use undine_vdb::{Bounds, File, VdbError};
+use undine_vdb::{
+    Bounds, Class, Compression, Content, File, Grid, LeafMask, Metadata, Transform, Tree, VdbError,
+    write,
+};
 
 use crate::counting::peak_of;
 
@@ -200,5 +203,74 @@ fn noise_in_place_of_chunks_and_masks_is_endured() {
             }
             endure(&bytes, || format!("noise {case}"));
         }
+    });
+}
+
+/// A file of one grid of so many leaves with one active voxel each, and of so many more grids that share its tree.
+fn shared(leaves: i32, instances: i32) -> Vec<u8> {
+    let mut tree = Tree::new([0.0; 3]);
+    for leaf in 0..leaves {
+        tree.leaves.push([0, 0, 8 * leaf], LeafMask::of(|voxel| voxel == 0), &[[0.0; 3]; 512]);
+    }
+    let (name, metadata) = ("tree".to_owned(), Metadata::new());
+    let (class, transform, saved_as_half) = (Class::Unknown, Transform::default(), false);
+    let content = Content::Vec3d(tree);
+    let grid = Grid { name, class, transform, saved_as_half, metadata, content };
+    let encoded = write::encode_grid(&grid, Compression::default()).expect("a grid");
+    let mut bytes = Vec::new();
+    write::write(&mut bytes, &Metadata::new(), &[encoded]).expect("memory");
+
+    // The count of grids follows sign, versions, switch, uuid and an empty count of metadata.
+    bytes[61..65].copy_from_slice(&(1 + instances).to_le_bytes());
+    let put = |bytes: &mut Vec<u8>, text: &str| {
+        bytes.extend((text.len() as u32).to_le_bytes());
+        bytes.extend(text.as_bytes());
+    };
+    for number in 0..instances {
+        put(&mut bytes, &format!("instance {number}"));
+        put(&mut bytes, "Tree_vec3d_5_4_3");
+        put(&mut bytes, "tree");
+        // No compression, no metadata, and a transform.
+        let mut head = vec![0; 8];
+        put(&mut head, "UniformScaleMap");
+        head.extend([1.0f64; 15].iter().flat_map(|number| number.to_le_bytes()));
+        let begin = bytes.len() + 24;
+        let end = begin + head.len();
+        [begin, end, end].iter().for_each(|&at| bytes.extend((at as i64).to_le_bytes()));
+        bytes.extend(head);
+    }
+    bytes
+}
+
+#[test]
+fn grids_that_share_a_tree_take_no_more_than_is_allowed_together() {
+    alone(|| {
+        let bytes = shared(500, 3000);
+        assert!(bytes.len() < 1_000_000, "{}", bytes.len());
+        let read_all = |file: &mut File<Cursor<&[u8]>>| {
+            (0..file.grids().len()).map(|index| file.grid(index)).collect::<Vec<_>>()
+        };
+        let ((), peak) = peak_of(|| {
+            let mut file = File::new(Cursor::new(bytes.as_slice())).expect("a whole file");
+            assert_eq!((file.grids().len(), file.warnings().len()), (3001, 0));
+            let kept = read_all(&mut file);
+            let read = kept.iter().filter(|grid| grid.is_ok()).count();
+            assert!((40..60).contains(&read), "{read}");
+            for (index, refused) in kept.iter().enumerate().skip(read) {
+                let start = file.grids()[index].bytes.start;
+                match refused {
+                    Err(VdbError::TooManyInstances { offset, grid, .. }) => {
+                        assert_eq!((*offset, grid), (start, &file.grids()[index].name));
+                    }
+                    other => panic!("{:?}", other.as_ref().map(|grid| &grid.name)),
+                }
+            }
+            // What was read may be read again, and what is allowed may be changed.
+            file.grid(1).expect("the first instance");
+            file.grid(3000).expect_err("one too many");
+            file.allow_instances(u64::MAX);
+            file.grid(3000).expect("an instance");
+        });
+        assert!(peak < 300_000_000 + 64 * bytes.len(), "{peak}");
     });
 }
