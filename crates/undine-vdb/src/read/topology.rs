@@ -61,7 +61,8 @@ pub(crate) fn read_topology<T: Value>(
         topology.read_upper(cursor, origin, layout, &mut scratch)?;
     }
     // The file has each node's tiles before what is below the node.
-    topology.tiles.sort_by_key(|tile| FileOrder::of(tile.origin));
+    topology.tiles.sort_unstable_by_key(|tile| FileOrder::of(tile.origin));
+    topology.tiles.shrink_to_fit();
     Ok(topology)
 }
 

@@ -39,9 +39,33 @@ pub struct EncodedTile {
     /// How large it is.
     pub level: Level,
     /// The bytes of its value.
-    pub value: Vec<u8>,
+    pub value: TileValue,
     /// Whether its voxels are active.
     pub is_active: bool,
+}
+
+/// The bytes of a value, in place: a grid can have millions of tiles, and an allocation for each would cost more than they.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TileValue {
+    bytes: [u8; Self::LONGEST],
+    length: u8,
+}
+
+impl TileValue {
+    /// The longest value, of three `f64` [bytes].
+    pub const LONGEST: usize = 24;
+
+    /// Of these bytes; none if they are more than any value has.
+    pub fn new(value: &[u8]) -> Option<Self> {
+        let mut bytes = [0; Self::LONGEST];
+        bytes.get_mut(..value.len())?.copy_from_slice(value);
+        Some(Self { bytes, length: value.len() as u8 })
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
+    }
 }
 
 /// Where the bytes of a leaf are.
@@ -96,7 +120,10 @@ impl Head {
 
 /// Puts tiles in the order of a file.
 pub(super) fn sort_tiles(tiles: &mut [EncodedTile]) {
-    tiles.sort_by_key(|tile| (FileOrder::of(tile.origin), std::cmp::Reverse(tile.level)));
+    let order = |tile: &EncodedTile| (FileOrder::of(tile.origin), std::cmp::Reverse(tile.level));
+    if !tiles.is_sorted_by_key(order) {
+        tiles.sort_by_key(order);
+    }
 }
 
 /// How long a value is in a file [bytes].

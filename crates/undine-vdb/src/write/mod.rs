@@ -15,7 +15,7 @@ mod topology;
 mod transform;
 
 pub use crate::compression::Compression;
-pub use encoded::{Buffers, EncodedGrid, EncodedTile, Head, Place};
+pub use encoded::{Buffers, EncodedGrid, EncodedTile, Head, Place, TileValue};
 pub use file::{write, write_file};
 pub use metadata::{RawEntry, RawMetadata, put_metadata, raw as raw_metadata};
 
@@ -221,18 +221,21 @@ fn bytes_of<T: Value>(value: T) -> Vec<u8> {
 
 /// Tiles in the form of a file, without those that say no more than the background.
 fn encode_tiles<T: Value>(parts: &GridParts<T>, head: &Head) -> Result<Vec<EncodedTile>> {
-    let said = parts.tiles.iter().filter(|tile| tile.active || tile.value != parts.background);
-    let mut tiles = Vec::new();
-    for tile in said {
+    let said = || parts.tiles.iter().filter(|tile| tile.active || tile.value != parts.background);
+    let mut tiles = Vec::with_capacity(said().count());
+    let mut value = Vec::with_capacity(T::SIZE);
+    for tile in said() {
         if !is_aligned(tile.origin, tile.level) {
             return Err(misaligned(head, "tile", tile.origin, tile.level));
         }
-        tiles.push(EncodedTile {
-            origin: tile.origin,
-            level: tile.level,
-            value: bytes_of(tile.value),
-            is_active: tile.active,
-        });
+        value.clear();
+        T::put(&[tile.value], &mut value);
+        let Some(value) = TileValue::new(&value) else {
+            let found = format!("the value of a tile has {} bytes", value.len());
+            return Err(head.unwritable(found, format!("at most {}", TileValue::LONGEST)));
+        };
+        let (origin, level, is_active) = (tile.origin, tile.level, tile.active);
+        tiles.push(EncodedTile { origin, level, value, is_active });
     }
     encoded::sort_tiles(&mut tiles);
     Ok(tiles)

@@ -7,7 +7,9 @@ use crate::mask::LeafMask;
 use crate::tree::{FileOrder, Level};
 use crate::value::Kind;
 use crate::write::bytes::{put_coordinate, put_i64, put_mask, put_string, put_u32};
-use crate::write::encoded::{Buffers, EncodedGrid, EncodedTile, Head, Place, value_size};
+use crate::write::encoded::{
+    Buffers, EncodedGrid, EncodedTile, Head, Place, TileValue, value_size,
+};
 use crate::write::is_aligned;
 use crate::write::metadata::{RawEntry, RawMetadata, put_metadata};
 
@@ -24,7 +26,7 @@ impl EncodedGrid {
         for tile in &self.tiles {
             put_coordinate(tile.origin, &mut bytes);
             bytes.extend([tile.level as u8, u8::from(tile.is_active)]);
-            bytes.extend_from_slice(&tile.value);
+            bytes.extend_from_slice(tile.value.bytes());
         }
         put_i64(self.origins.len() as i64, &mut bytes);
         self.origins.iter().for_each(|&origin| put_coordinate(origin, &mut bytes));
@@ -198,7 +200,9 @@ impl<'a> Rest<'a> {
         let level = LEVELS.get(usize::from(level)).copied();
         let level = level.ok_or_else(|| self.malformed("there is no such level of tiles"))?;
         let is_active = self.flag()?;
-        Ok(EncodedTile { origin, level, value: self.take(size)?.to_vec(), is_active })
+        let value = TileValue::new(self.take(size)?);
+        let value = value.ok_or_else(|| self.malformed("the value of a tile is too long"))?;
+        Ok(EncodedTile { origin, level, value, is_active })
     }
 
     fn place(&mut self, buffers: &[Vec<u8>]) -> Result<Place> {

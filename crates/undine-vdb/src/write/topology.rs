@@ -108,7 +108,7 @@ impl<'a> Topology<'a> {
             if let What::Upper(index) = root[0].what {
                 let tile = &self.tiles[index as usize];
                 put_coordinate(tile.origin, bytes);
-                bytes.extend_from_slice(&tile.value);
+                bytes.extend_from_slice(tile.value.bytes());
                 bytes.push(u8::from(tile.is_active));
             }
         }
@@ -194,7 +194,7 @@ impl<T: Value> Node<T> {
 
     fn set_tile(&mut self, slot: usize, tile: &EncodedTile) {
         self.active[slot / 64] |= u64::from(tile.is_active) << (slot % 64);
-        self.values[slot] = value(&tile.value);
+        self.values[slot] = value(tile.value.bytes());
     }
 
     fn put(&self, blocks: &mut Blocks<T>, bytes: &mut Vec<u8>) {
@@ -207,9 +207,11 @@ impl<T: Value> Node<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::write::encoded::TileValue;
 
     fn tile(origin: [i32; 3], level: Level) -> EncodedTile {
-        EncodedTile { origin, level, value: vec![0; 4], is_active: true }
+        let value = TileValue::new(&[0; 4]).unwrap();
+        EncodedTile { origin, level, value, is_active: true }
     }
 
     fn clash(origins: &[[i32; 3]], tiles: &[EncodedTile]) -> Option<[i32; 3]> {

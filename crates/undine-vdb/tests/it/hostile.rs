@@ -206,6 +206,59 @@ fn noise_in_place_of_chunks_and_masks_is_endured() {
     });
 }
 
+/// A file of one grid with so many lower inner nodes, each of nothing but 4096 inactive tiles that are not the background.
+fn tiles(nodes: usize) -> Vec<u8> {
+    let put = |bytes: &mut Vec<u8>, text: &str| {
+        bytes.extend((text.len() as u32).to_le_bytes());
+        bytes.extend(text.as_bytes());
+    };
+    // Active values alone, no metadata, a transform; one buffer, a background of zeros, no root tile and one child.
+    let mut grid = vec![2, 0, 0, 0, 0, 0, 0, 0];
+    put(&mut grid, "UniformScaleMap");
+    grid.extend([1.0f64; 15].iter().flat_map(|number| number.to_le_bytes()));
+    grid.extend(1u32.to_le_bytes());
+    grid.extend([0; 24]);
+    grid.extend([0u32, 1, 0, 0, 0].iter().flat_map(|number| number.to_le_bytes()));
+    let mut inactive = vec![2];
+    inactive.extend([1.0f64, 2.0, 3.0].iter().flat_map(|number| number.to_le_bytes()));
+    grid.extend((0..4096).map(|byte| if 8 * byte < nodes { 0xFF } else { 0 }));
+    grid.extend([0; 4096]);
+    grid.extend(&inactive);
+    for _ in 0..nodes {
+        grid.extend([0; 1024]);
+        grid.extend(&inactive);
+    }
+
+    let mut bytes = 0x5644_4220i64.to_le_bytes().to_vec();
+    bytes.extend([224u32, 10, 0].iter().flat_map(|number| number.to_le_bytes()));
+    bytes.push(1);
+    bytes.extend([b'0'; 36]);
+    bytes.extend([0u32, 1].iter().flat_map(|number| number.to_le_bytes()));
+    put(&mut bytes, "tiles");
+    put(&mut bytes, "Tree_vec3d_5_4_3");
+    put(&mut bytes, "");
+    let begin = bytes.len() + 24;
+    let end = begin + grid.len();
+    [begin, end, end].iter().for_each(|&at| bytes.extend((at as i64).to_le_bytes()));
+    bytes.extend(grid);
+    bytes
+}
+
+#[test]
+fn tiles_are_read_and_encoded_with_no_allocation_for_each() {
+    alone(|| {
+        let (bytes, count) = (tiles(96), 32_768 - 96 + 96 * 4096);
+        let (encoded, peak) = peak_of(|| {
+            let mut file = File::new(Cursor::new(&bytes)).expect("a whole file");
+            let grid = file.grid(0).expect("a whole grid");
+            write::encode_grid(&grid, Compression::default()).expect("a grid")
+        });
+        assert_eq!(encoded.tiles.len(), count);
+        // A tile of three `f64` takes 40 bytes as it is read, as much encoded, and 24 among the items of the topology.
+        assert!(peak < 110 * count + 4_000_000, "{peak} bytes of memory for {count} tiles");
+    });
+}
+
 /// A file of one grid of so many leaves with one active voxel each, and of so many more grids that share its tree.
 fn shared(leaves: i32, instances: i32) -> Vec<u8> {
     let mut tree = Tree::new([0.0; 3]);
