@@ -9,6 +9,7 @@
 pub mod codec;
 pub mod compression;
 pub mod error;
+mod format;
 pub mod grid;
 pub mod mask;
 pub mod metadata;

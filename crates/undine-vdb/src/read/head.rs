@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::compression::Compression;
 use crate::error::{Result, VdbError};
+use crate::format::{MAGIC, SEPARATOR, names};
 use crate::grid::Class;
 use crate::metadata::{Entry, Metadata};
 use crate::read::cursor::{Cursor, malformed};
@@ -13,12 +14,8 @@ use crate::transform::Transform;
 use crate::tree::Bounds;
 use crate::value::{Kind, Value};
 
-/// The first eight bytes of every file.
-pub(crate) const MAGIC: i64 = 0x5644_4220;
 /// The versions of the format that are read.
 pub(crate) const VERSIONS: Range<u32> = 222..226;
-/// Between a grid's name and a number, in the unique name of a grid whose name is empty or not its own.
-const SEPARATOR: char = '\x1e';
 
 /// What a file says of a grid before its tree.
 #[derive(Debug, Clone, PartialEq)]
@@ -174,28 +171,26 @@ pub(crate) fn read_head(cursor: &mut Cursor<'_>, descriptor: &Descriptor) -> Res
     let compression = Compression::of_flags(flags);
 
     let mut metadata = read_metadata(cursor)?;
-    let name = match metadata.remove("name") {
+    let name = match metadata.remove(names::NAME) {
         Some(Entry::String(name)) => name,
         _ => descriptor.name().to_owned(),
     };
-    let class = match metadata.remove("class") {
+    let class = match metadata.remove(names::CLASS) {
         Some(Entry::String(word)) => Class::of_word(&word),
         _ => Class::Unknown,
     };
-    let bounds = match (metadata.remove("file_bbox_min"), metadata.remove("file_bbox_max")) {
+    let bounds = match (metadata.remove(names::LEAST), metadata.remove(names::GREATEST)) {
         // The box of an empty grid is turned inside out.
         (Some(Entry::Vec3i(min)), Some(Entry::Vec3i(max))) => {
             (0..3).all(|axis| min[axis] <= max[axis]).then_some(Bounds { min, max })
         }
         _ => None,
     };
-    let active_voxels = match metadata.remove("file_voxel_count") {
+    let active_voxels = match metadata.remove(names::VOXELS) {
         Some(Entry::Int64(count)) => u64::try_from(count).ok(),
         _ => None,
     };
-    for statistic in
-        ["is_saved_as_half_float", "file_mem_bytes", "file_compression", "file_delayed_load"]
-    {
+    for statistic in [names::HALF, names::MEMORY, names::COMPRESSION, names::DELAYED] {
         metadata.remove(statistic);
     }
     let transform = read_transform(cursor)?;

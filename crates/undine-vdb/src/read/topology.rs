@@ -110,7 +110,7 @@ impl<T: Value> Topology<T> {
             Bounds { min: tile.origin, max: tile.origin.map(|c| c + last) }
         });
         let leaves = self.origins.iter().zip(&self.masks).filter_map(|(&origin, mask)| {
-            let Bounds { min, max } = active_box(mask)?;
+            let Bounds { min, max } = mask.bounds()?;
             Some(Bounds {
                 min: [0, 1, 2].map(|axis| origin[axis] + min[axis]),
                 max: [0, 1, 2].map(|axis| origin[axis] + max[axis]),
@@ -121,23 +121,6 @@ impl<T: Value> Topology<T> {
             max: [0, 1, 2].map(|axis| a.max[axis].max(b.max[axis])),
         })
     }
-}
-
-/// The box of a leaf's active voxels, from its own corner.
-fn active_box(mask: &LeafMask) -> Option<Bounds> {
-    let any = mask.0.iter().fold(0, |any, word| any | word);
-    if any == 0 {
-        return None;
-    }
-    // Word x of a mask holds a plane, byte y of a word a row, and bit z of a byte a voxel.
-    let x = mask.0.iter().enumerate().fold(0, |x, (n, &word)| x | u8::from(word != 0) << n);
-    let rows = any.to_le_bytes();
-    let y = rows.iter().enumerate().fold(0, |y, (n, &row)| y | u8::from(row != 0) << n);
-    let z = rows.iter().fold(0, |z, row| z | row);
-    Some(Bounds {
-        min: [x, y, z].map(|bits| bits.trailing_zeros() as i32),
-        max: [x, y, z].map(|bits| 7 - bits.leading_zeros() as i32),
-    })
 }
 
 /// Whether two values are the same, as NaN and NaN are.

@@ -1,6 +1,7 @@
 //! The file around the grids: header, metadata, and before each grid a descriptor that says where it begins and ends.
 
 use crate::error::{Result, VdbError};
+use crate::format::{MAGIC, SEPARATOR, names};
 use crate::metadata::{Entry, Metadata};
 use crate::value::{Kind, MaskBit, Value};
 use crate::write::bytes::{put_i64, put_string, put_u32};
@@ -14,12 +15,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const MAGIC: i64 = 0x5644_4220;
 const VERSION: u32 = 224;
 /// The version of OpenVDB that this follows.
 const LIBRARY: [u32; 2] = [10, 0];
-/// What stands between a name and the number that tells it from equal ones.
-pub(super) const SEPARATOR: char = '\u{1e}';
 
 /// Writes a file that holds these grids: the same bytes for the same content.
 pub fn write(out: &mut dyn Write, file_metadata: &Metadata, grids: &[EncodedGrid]) -> Result<()> {
@@ -130,10 +128,10 @@ fn head_bytes(grid: &EncodedGrid) -> Result<Vec<u8>> {
         metadata.insert(name.to_owned(), RawEntry::of(&entry));
     };
     if !head.name.is_empty() {
-        add("name", Entry::String(head.name.clone()));
+        add(names::NAME, Entry::String(head.name.clone()));
     }
-    add("class", Entry::String(head.class.word().to_owned()));
-    add("is_saved_as_half_float", Entry::Bool(head.saved_as_half));
+    add(names::CLASS, Entry::String(head.class.word().to_owned()));
+    add(names::HALF, Entry::Bool(head.saved_as_half));
     add_statistics(grid, &topology, &mut metadata);
 
     let mut bytes = Vec::new();

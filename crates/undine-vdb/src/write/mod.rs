@@ -20,6 +20,7 @@ pub use file::{write, write_file};
 pub use metadata::{RawEntry, RawMetadata, put_metadata, raw as raw_metadata};
 
 use crate::error::{Result, VdbError};
+use crate::format::{SEPARATOR, names};
 use crate::grid::{Class, Content, Grid};
 use crate::metadata::Metadata;
 use crate::points::{PointTree, encode_points};
@@ -51,18 +52,6 @@ pub struct GridParts<'a, T> {
 
 /// The longest name of a grid [bytes].
 const LONGEST_NAME: usize = 65_535;
-/// Names of metadata that the file says itself.
-const OWN: [&str; 8] = [
-    "name",
-    "class",
-    "is_saved_as_half_float",
-    "file_bbox_min",
-    "file_bbox_max",
-    "file_voxel_count",
-    "file_mem_bytes",
-    "file_compression",
-];
-
 /// Encodes a grid, or a piece of one: the same bytes for any number of threads.
 pub fn encode<T: Value>(parts: &GridParts<T>, compression: Compression) -> Result<EncodedGrid> {
     let head = Head::of(
@@ -199,7 +188,7 @@ impl Head {
             let found = format!("its name has {} bytes", name.len());
             return Err(head.unwritable(found, format!("at most {LONGEST_NAME}")));
         }
-        if name.contains(['\0', file::SEPARATOR]) {
+        if name.contains(['\0', SEPARATOR]) {
             return Err(head.unwritable("its name has a control character", "no NUL, no U+001E"));
         }
         let mut bytes = Vec::new();
@@ -208,7 +197,7 @@ impl Head {
         head.transform = bytes;
         head.metadata =
             raw_metadata(metadata).map_err(|(found, wanted)| head.unwritable(found, wanted))?;
-        OWN.iter().for_each(|name| drop(head.metadata.remove(*name)));
+        names::OWN.iter().for_each(|name| drop(head.metadata.remove(*name)));
         Ok(head)
     }
 }

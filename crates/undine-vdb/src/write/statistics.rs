@@ -1,6 +1,6 @@
 //! The statistics that a file keeps of a grid, so that a program can tell what is in it without reading it.
 
-use crate::mask::LeafMask;
+use crate::format::names;
 use crate::metadata::Entry;
 use crate::tree::{Bounds, VOXELS};
 use crate::value::Kind;
@@ -14,11 +14,11 @@ pub(super) fn add_statistics(grid: &EncodedGrid, topology: &Topology, metadata: 
     let empty = Bounds { min: [i32::MAX; 3], max: [i32::MIN; 3] };
     let bounds = bounds(grid).unwrap_or(empty);
     let entries = [
-        ("file_bbox_min", Entry::Vec3i(bounds.min)),
-        ("file_bbox_max", Entry::Vec3i(bounds.max)),
-        ("file_voxel_count", Entry::Int64(active_voxels(grid))),
-        ("file_mem_bytes", Entry::Int64(memory(grid, topology))),
-        ("file_compression", Entry::String(grid.head.compression.word())),
+        (names::LEAST, Entry::Vec3i(bounds.min)),
+        (names::GREATEST, Entry::Vec3i(bounds.max)),
+        (names::VOXELS, Entry::Int64(active_voxels(grid))),
+        (names::MEMORY, Entry::Int64(memory(grid, topology))),
+        (names::COMPRESSION, Entry::String(grid.head.compression.word())),
     ];
     metadata.extend(entries.map(|(name, entry)| (name.to_owned(), RawEntry::of(&entry))));
 }
@@ -33,7 +33,7 @@ fn active_voxels(grid: &EncodedGrid) -> i64 {
 /// The least box that holds all active voxels.
 fn bounds(grid: &EncodedGrid) -> Option<Bounds> {
     let leaves = grid.origins.iter().zip(&grid.masks).filter_map(|(origin, mask)| {
-        let within = bounds_of_mask(mask)?;
+        let within = mask.bounds()?;
         let place = |corner: [i32; 3]| [0, 1, 2].map(|axis| origin[axis] + corner[axis]);
         Some(Bounds { min: place(within.min), max: place(within.max) })
     });
@@ -44,22 +44,6 @@ fn bounds(grid: &EncodedGrid) -> Option<Bounds> {
     leaves.chain(tiles).reduce(|a, b| Bounds {
         min: [0, 1, 2].map(|axis| a.min[axis].min(b.min[axis])),
         max: [0, 1, 2].map(|axis| a.max[axis].max(b.max[axis])),
-    })
-}
-
-/// The least box of a leaf that holds its active voxels.
-fn bounds_of_mask(mask: &LeafMask) -> Option<Bounds> {
-    // Words are x, bytes are y, and bits are z.
-    let columns = mask.0.iter().fold(0, |all, word| all | word).to_le_bytes();
-    let slices: u8 = (0..8).map(|x| u8::from(mask.0[x] != 0) << x).sum();
-    let rows: u8 = (0..8).map(|y| u8::from(columns[y] != 0) << y).sum();
-    let bits = columns.iter().fold(0, |all, byte| all | byte);
-    (bits != 0).then(|| {
-        let axes = [slices, rows, bits];
-        Bounds {
-            min: axes.map(|axis| axis.trailing_zeros() as i32),
-            max: axes.map(|axis| 7 - axis.leading_zeros() as i32),
-        }
     })
 }
 
@@ -75,20 +59,4 @@ fn memory(grid: &EncodedGrid, topology: &Topology) -> i64 {
     let inner = |slots: usize| slots * 8 + slots / 4 + 16;
     let [upper, lower] = topology.inner_nodes();
     (grid.origins.len() * leaf + upper * inner(32_768) + lower * inner(4096)) as i64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tree::voxel;
-
-    #[test]
-    fn the_bounds_of_a_mask_hold_its_voxels_and_no_more() {
-        assert_eq!(bounds_of_mask(&LeafMask::NONE), None);
-        let all = Bounds { min: [0; 3], max: [7; 3] };
-        assert_eq!(bounds_of_mask(&LeafMask::ALL), Some(all));
-        let on = [voxel([1, 5, 3]), voxel([6, 4, 4])];
-        let mask = LeafMask::of(|voxel| on.contains(&voxel));
-        assert_eq!(bounds_of_mask(&mask), Some(Bounds { min: [1, 4, 3], max: [6, 5, 4] }));
-    }
 }
