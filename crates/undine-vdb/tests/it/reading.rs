@@ -1,10 +1,11 @@
 //! What OpenVDB wrote is what is read.
 
-use std::io::Cursor;
+use std::io::{Cursor, Read, Seek, SeekFrom};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use undine_vdb::{
-    Bounds, Class, Content, Entry, File, Grid, Kind, LeafMask, Level, MaskBit, Tile, Transform,
-    Tree, Value, VdbError, tree::voxel,
+    Bounds, Class, Codec, Compression, Content, Entry, File, Grid, Kind, LeafMask, Level, MaskBit,
+    Tile, Transform, Tree, Value, VdbError, tree::voxel, write,
 };
 
 const TILES: &[u8] = include_bytes!("../corpus/tiles.vdb");
@@ -181,4 +182,141 @@ fn what_is_no_vdb_file_says_so() {
     assert!(matches!(old, VdbError::Unsupported { offset: 8, .. }), "{old}");
     let absent = File::open("no/such/file.vdb").unwrap_err();
     assert!(absent.to_string().contains("no/such/file.vdb"), "{absent}");
+}
+
+#[test]
+fn files_of_earlier_versions_are_read_the_same() {
+    for (name, bytes) in [("tiles", TILES), ("blosc", BLOSC), ("zip", ZIP), ("stream", STREAM)] {
+        let mut file = open(bytes);
+        for version in [222, 223] {
+            let mut earlier = bytes.to_vec();
+            earlier[8] = version;
+            let mut earlier = open(&earlier);
+            assert_eq!(earlier.version(), u32::from(version));
+            assert_eq!(earlier.grids(), file.grids(), "{name}");
+            assert_eq!(earlier.warnings().len(), file.warnings().len(), "{name}");
+            for index in 0..file.grids().len() {
+                let (a, b) = (earlier.grid(index).unwrap(), file.grid(index).unwrap());
+                assert_eq!(a, b, "{name}, grid {index}, version {version}");
+            }
+        }
+    }
+}
+
+/// A file of version 225 with a grid of true half floats: an active root tile, and a leaf with two active voxels whose
+/// others hold `inactive`.
+fn file_of_halves(background: f32, tile: f32, active: [f32; 2], inactive: f32) -> Vec<u8> {
+    let half = |value: f32| half::f16::from_f32(value).to_le_bytes();
+    let put = |bytes: &mut Vec<u8>, text: &str| {
+        bytes.extend((text.len() as u32).to_le_bytes());
+        bytes.extend(text.as_bytes());
+    };
+    let mut bytes = 0x5644_4220i64.to_le_bytes().to_vec();
+    bytes.extend([225u32, 12, 0].iter().flat_map(|number| number.to_le_bytes()));
+    bytes.push(1);
+    bytes.extend([b'0'; 36]);
+    bytes.extend([0u32, 1].iter().flat_map(|number| number.to_le_bytes()));
+    put(&mut bytes, "density");
+    put(&mut bytes, "Tree_half_5_4_3");
+    put(&mut bytes, "");
+
+    // Active values alone, no metadata, a transform; one buffer, the background, one root tile and one child.
+    let mut tree = vec![2, 0, 0, 0, 0, 0, 0, 0];
+    put(&mut tree, "UniformScaleMap");
+    tree.extend([1.0f64; 15].iter().flat_map(|number| number.to_le_bytes()));
+    tree.extend(1u32.to_le_bytes());
+    tree.extend(half(background));
+    tree.extend([1u32, 1, 4096, 0, 0].iter().flat_map(|number| number.to_le_bytes()));
+    tree.extend(half(tile));
+    tree.push(1);
+    tree.extend([0; 12]);
+    // The first slot of either node has a child, and all others the background.
+    for slots in [32_768, 4096] {
+        tree.push(1);
+        tree.extend(vec![0; 2 * slots / 8 - 1]);
+        tree.push(0);
+    }
+    let mask = LeafMask::of(|voxel| voxel == 3 || voxel == 500);
+    let mask: Vec<u8> = mask.0.iter().flat_map(|word| word.to_le_bytes()).collect();
+    tree.extend(&mask);
+    let mut block = mask;
+    block.push(2);
+    block.extend(half(inactive));
+    block.extend(active.map(half).as_flattened());
+
+    let begin = bytes.len() + 24;
+    let blocks = begin + tree.len();
+    let end = blocks + block.len();
+    [begin, blocks, end].iter().for_each(|&at| bytes.extend((at as i64).to_le_bytes()));
+    bytes.extend(tree);
+    bytes.extend(block);
+    bytes
+}
+
+#[test]
+fn true_half_floats_of_version_225_are_read_as_floats() {
+    let bytes = file_of_halves(0.25, -3.5, [1.5, 65_504.0], -0.125);
+    let mut file = open(&bytes);
+    assert_eq!(file.version(), 225);
+    assert!(file.warnings().is_empty());
+    let grid = file.grid(0).unwrap();
+    assert_eq!((grid.name.as_str(), grid.saved_as_half), ("density", true));
+    let mut wanted = Tree::new(0.25);
+    let (origin, level) = ([4096, 0, 0], Level::Upper);
+    wanted.tiles.push(Tile { origin, level, value: -3.5, active: true });
+    let mut values = [-0.125; 512];
+    (values[3], values[500]) = (1.5, 65_504.0);
+    wanted.leaves.push([0; 3], LeafMask::of(|voxel| voxel == 3 || voxel == 500), &values);
+    assert_eq!(grid.content, Content::Float(wanted));
+    let all = Bounds { min: [0; 3], max: [8191, 4095, 4095] };
+    assert_eq!(file.bounds(0).unwrap(), Some(all));
+}
+
+/// Counts the bytes that are read.
+struct Counted<'a> {
+    bytes: Cursor<&'a [u8]>,
+    read: &'a AtomicU64,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.bytes.read(buffer)?;
+        self.read.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+impl Seek for Counted<'_> {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.bytes.seek(to)
+    }
+}
+
+#[test]
+fn of_many_grids_only_the_one_that_is_asked_for_is_read() {
+    let grid = |number: i32| {
+        let mut tree = Tree::new(0);
+        for leaf in 0..64 {
+            tree.leaves.push([0, 0, 8 * leaf], LeafMask::ALL, &[number; 512]);
+        }
+        let (name, metadata) = (format!("grid {number}"), Default::default());
+        let (class, transform, saved_as_half) = (Class::Unknown, Transform::default(), false);
+        Grid { name, class, transform, saved_as_half, metadata, content: Content::Int32(tree) }
+    };
+    let plain = Compression { codec: Codec::None, active_mask: true };
+    let encoded: Vec<_> =
+        (0..20).map(|number| write::encode_grid(&grid(number), plain).unwrap()).collect();
+    let mut bytes = Vec::new();
+    write::write(&mut bytes, &Default::default(), &encoded).unwrap();
+
+    let read = AtomicU64::new(0);
+    let mut file = File::new(Counted { bytes: Cursor::new(&bytes), read: &read }).unwrap();
+    let heads = read.swap(0, Ordering::Relaxed);
+    assert!(heads < bytes.len() as u64 / 3, "{heads} bytes of {} for the heads", bytes.len());
+    assert_eq!(file.grid(13).unwrap(), grid(13));
+    let range = file.grids()[13].bytes.clone();
+    let whole = read.swap(0, Ordering::Relaxed);
+    assert!(whole <= range.end - range.start, "{whole} bytes for a grid of {range:?}");
+    file.bounds(13).unwrap();
+    assert_eq!(read.load(Ordering::Relaxed), 0);
 }
