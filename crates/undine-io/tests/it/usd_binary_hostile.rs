@@ -252,8 +252,27 @@ fn broken_trees_of_paths_are_refused() {
     let deep: Vec<_> = (0..1000).map(|i| (i, 2, if i < 999 { CHILD } else { 0 })).collect();
     assert!(with(&deep).contains("too deep"));
     let mut many = Parts::with(1 << 62 | 3 << 48, vec![]);
-    many.path_count = Some(1 << 60);
-    assert!(refusal(&many.bytes()).contains("make far more"));
+    for count in [1 << 60, 100_000] {
+        many.path_count = Some(count);
+        let refused = refusal(&many.bytes());
+        assert!(refused.contains(&format!("{count} paths; the file lists")), "{refused}");
+    }
+}
+
+/// A thousand bytes with a count of four million would take a hundred megabytes.
+#[test]
+fn more_paths_than_a_compressed_crate_lists_are_refused() {
+    let number =
+        |bytes: &[u8], at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().unwrap()) as usize;
+    for bytes in &mut corpus()[1..] {
+        let contents = number(bytes, 16);
+        let entries = (0..number(bytes, contents)).map(|n| contents + 8 + 32 * n);
+        let entry = entries.into_iter().find(|&at| bytes[at..].starts_with(b"PATHS\0"));
+        let section = number(bytes, entry.unwrap() + 16);
+        bytes[section..section + 8].copy_from_slice(&4_150_000_u64.to_le_bytes());
+        let refused = refusal(bytes);
+        assert!(refused.contains("4150000 paths; the file lists"), "{refused}");
+    }
 }
 
 /// A prim that lists itself and its parent again and again is there once.

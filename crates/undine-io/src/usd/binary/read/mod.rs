@@ -28,9 +28,13 @@ pub fn parse(bytes: &[u8], file: &Path) -> Result<Layer> {
 /// The newest version that is read.
 const NEWEST: [u8; 2] = [0, 16];
 
-/// A file may make so many bytes, and so many more for each byte that it has.
-const ALLOWANCE: u64 = 256 << 20;
-const ALLOWANCE_PER_BYTE: u64 = 64;
+/// How many bytes a file of this length may make. A short one makes little, and yet may say much in a few bytes: the same
+/// array at every time is in a file once.
+fn allowance(length: usize) -> u64 {
+    let length = length as u64;
+    let short = (16_u64 << 20).saturating_add(length.saturating_mul(1024));
+    short.min(256 << 20).saturating_add(length.saturating_mul(64))
+}
 
 /// What the sections of a file say.
 struct Crate<'a> {
@@ -72,7 +76,7 @@ impl<'a> Crate<'a> {
             None => Err(self.error(
                 at,
                 format!("with this, {} bytes make far more", self.bytes.len()),
-                &format!("a file makes {ALLOWANCE_PER_BYTE} times its length at most"),
+                &format!("a file of this length makes {} at most", allowance(self.bytes.len())),
             )),
         }
     }

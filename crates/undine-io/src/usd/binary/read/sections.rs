@@ -4,7 +4,7 @@ use super::super::kind::Rep;
 use super::super::{HEADER, MAGIC, SECTIONS, integers, lz4};
 use super::cursor::Cursor;
 use super::paths::{Entry, Paths};
-use super::{ALLOWANCE, ALLOWANCE_PER_BYTE, Crate, NEWEST, malformed};
+use super::{Crate, NEWEST, allowance, malformed};
 use crate::error::Result;
 use std::path::Path;
 
@@ -37,7 +37,7 @@ impl<'a> Crate<'a> {
             field_sets: Vec::new(),
             paths: Paths::default(),
             specs: Vec::new(),
-            allowance: ALLOWANCE + ALLOWANCE_PER_BYTE * bytes.len() as u64,
+            allowance: allowance(bytes.len()),
             passed_over: Vec::new(),
         };
         let [tokens, strings, fields, field_sets, paths, specs] = crate_.sections(contents)?;
@@ -187,59 +187,75 @@ impl<'a> Crate<'a> {
     fn read_paths(&mut self, mut cursor: Cursor<'a>) -> Result<()> {
         let at = cursor.at();
         let count = cursor.u64()?;
-        self.make(at, usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(64))?;
-        let mut paths = Paths::new(count as usize);
-        let tokens = self.tokens.len();
-        let mut add = |crate_: &Self, at, entry: Entry| {
-            let token = (entry.token as usize) < tokens;
-            let added = if token { paths.add(entry) } else { Err("its token is not there") };
-            added.map_err(|fault| {
-                crate_.error(at, format!("the tree of paths is broken: {fault}"), "a tree")
-            })
-        };
-        if self.is_from(4) {
-            let entries = cursor.u64()?;
-            let indices = self.integers::<i32>(&mut cursor, entries)?;
-            let tokens = self.integers::<i32>(&mut cursor, entries)?;
-            let jumps = self.integers::<i32>(&mut cursor, entries)?;
-            for (place, ((&index, &token), &jump)) in
-                indices.iter().zip(&tokens).zip(&jumps).enumerate()
-            {
-                let entry = Entry {
-                    place: place as u64,
-                    index: index as u32,
-                    token: token.unsigned_abs(),
-                    is_property: token < 0,
-                    has_child: jump > 0 || jump == -1,
-                    sibling: (jump >= 0).then(|| place as u64 + u64::from(jump.max(1) as u32)),
-                };
-                add(self, at, entry)?;
-            }
-        } else if count > 0 {
-            let mut more = true;
-            while more {
-                let place = cursor.at();
-                // Version 0.0.1 has four bytes without meaning before each, and all have three after the bits.
-                if self.version == [0, 0, 1] {
-                    cursor.u32()?;
-                }
-                let (index, token, bits) = (cursor.u32()?, cursor.u32()?, cursor.u32()?);
-                let (has_child, has_sibling) = (bits & 1 != 0, bits & 2 != 0);
-                let sibling = match (has_child, has_sibling) {
-                    (true, true) => Some(cursor.u64()?),
-                    (false, true) => Some(cursor.at()),
-                    _ => None,
-                };
-                let is_property = bits & 4 != 0;
-                more = add(
-                    self,
-                    place,
-                    Entry { place, index, token, is_property, has_child, sibling },
-                )?;
-            }
+        if !self.is_from(4) {
+            self.paths = self.read_plain_paths(cursor, count)?;
+            return Ok(());
+        }
+        let entries = cursor.u64()?;
+        let indices = self.integers::<i32>(&mut cursor, entries)?;
+        let tokens = self.integers::<i32>(&mut cursor, entries)?;
+        let jumps = self.integers::<i32>(&mut cursor, entries)?;
+        let mut paths = self.room_for_paths(at, count, indices.len())?;
+        let triples = indices.into_iter().zip(tokens).zip(jumps);
+        for (place, ((index, token), jump)) in (0_u64..).zip(triples) {
+            let entry = Entry {
+                place,
+                index: index as u32,
+                token: token.unsigned_abs(),
+                is_property: token < 0,
+                has_child: jump > 0 || jump == -1,
+                sibling: (jump >= 0).then(|| place + u64::from(jump.max(1) as u32)),
+            };
+            self.add_path(&mut paths, at, entry)?;
         }
         self.paths = paths;
         Ok(())
+    }
+
+    /// The paths as versions before 0.4 have them: not compressed.
+    fn read_plain_paths(&mut self, mut cursor: Cursor<'a>, count: u64) -> Result<Paths> {
+        /// The fewest bytes that a path takes.
+        const SHORTEST: usize = 12;
+        let mut paths = self.room_for_paths(cursor.at(), count, cursor.left() / SHORTEST)?;
+        let mut more = count > 0;
+        while more {
+            let place = cursor.at();
+            // Version 0.0.1 has four bytes without meaning before each, and all have three after the bits.
+            if self.version == [0, 0, 1] {
+                cursor.u32()?;
+            }
+            let (index, token, bits) = (cursor.u32()?, cursor.u32()?, cursor.u32()?);
+            let (has_child, has_sibling) = (bits & 1 != 0, bits & 2 != 0);
+            let sibling = match (has_child, has_sibling) {
+                (true, true) => Some(cursor.u64()?),
+                (false, true) => Some(cursor.at()),
+                _ => None,
+            };
+            let is_property = bits & 4 != 0;
+            let entry = Entry { place, index, token, is_property, has_child, sibling };
+            more = self.add_path(&mut paths, place, entry)?;
+        }
+        Ok(paths)
+    }
+
+    /// Room for so many indices of paths, of which the file lists so many: a few, such as the empty one, are not in the tree.
+    fn room_for_paths(&mut self, at: u64, count: u64, listed: usize) -> Result<Paths> {
+        let most = listed.saturating_mul(2).saturating_add(64);
+        let Some(count) = usize::try_from(count).ok().filter(|&count| count <= most) else {
+            let wanted = format!("the file lists {listed} at most");
+            return Err(self.error(at, format!("{count} paths"), &wanted));
+        };
+        self.make(at, count.saturating_mul(64))?;
+        Ok(Paths::new(count))
+    }
+
+    /// Adds a path to the tree, and says whether there are more to come.
+    fn add_path(&self, paths: &mut Paths, at: u64, entry: Entry) -> Result<bool> {
+        let has_token = (entry.token as usize) < self.tokens.len();
+        let added = if has_token { paths.add(entry) } else { Err("its token is not there") };
+        added.map_err(|fault| {
+            self.error(at, format!("the tree of paths is broken: {fault}"), "a tree")
+        })
     }
 
     fn read_specs(&mut self, mut cursor: Cursor<'a>) -> Result<()> {
