@@ -23,7 +23,7 @@ pub struct ReadOptions {
     pub names: Names,
     /// The axis that points up in the file.
     pub up: UpAxis,
-    /// So many Buckets may active tiles make; one of the root alone would make 134 million.
+    /// So many Buckets may active tiles make; one of the root alone would make 134 million, and one below it 4096.
     pub most_tile_buckets: u64,
     /// How much memory the Domain may take.
     pub budget: MemoryBudget,
@@ -34,7 +34,7 @@ impl Default for ReadOptions {
         Self {
             names: Names::default(),
             up: UpAxis::Y,
-            most_tile_buckets: 1 << 16,
+            most_tile_buckets: 1 << 13,
             budget: MemoryBudget::unlimited(),
         }
     }
@@ -182,7 +182,8 @@ fn channel_name<'g>(grids: &'g [Grid], levels: &[u8], number: usize) -> &'g str 
     let Some((stem, coarser)) = name.rsplit_once('_') else { return name };
     let is_level = |coarser: u8| {
         let finest = grids.iter().zip(levels).find(|(grid, _)| grid.name == stem);
-        coarser > 0 && finest.is_some_and(|(_, level)| level + coarser == levels[number])
+        coarser > 0
+            && finest.is_some_and(|(_, level)| level.checked_add(coarser) == Some(levels[number]))
     };
     if coarser.parse().is_ok_and(is_level) { stem } else { name }
 }
@@ -214,32 +215,49 @@ fn origins(grid: &Grid) -> Vec<[i32; 3]> {
     with_tree!(grid, tree => of(tree), points: Vec::new())
 }
 
-/// All Buckets that the grids need.
+/// All Buckets that the grids need; before they are made, the budget is asked.
 fn buckets(grids: &[Grid], places: &Places, options: &ReadOptions) -> Result<Vec<Bucket>> {
-    let (mut buckets, mut of_tiles) = (Vec::new(), 0_u64);
+    let count = count_buckets(grids, options)?;
+    let bytes = count.saturating_mul(size_of::<Bucket>() as u64);
+    options.budget.check(&format!("the list of {count} Buckets of grids"), bytes)?;
+    let mut buckets = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
     for (number, grid) in grids.iter().enumerate() {
         let place = places.of_grid(number);
-        let tiles: Vec<(Level, [i32; 3])> = with_tree!(grid, tree => {
+        with_tree!(grid, tree => {
             buckets.extend(tree.leaves.origins.iter().map(|&origin| place.bucket(origin)));
-            tree.tiles.iter().filter(|tile| tile.active).map(|tile| (tile.level, tile.origin)).collect()
+            for tile in tree.tiles.iter().filter(|tile| tile.active) {
+                buckets.extend(buckets_of_tile(&place, tile.level, tile.origin));
+            }
+        }, points: {});
+    }
+    Ok(buckets)
+}
+
+/// How many Buckets the grids need, those that two of them share counted twice.
+fn count_buckets(grids: &[Grid], options: &ReadOptions) -> Result<u64> {
+    fn of_tile<T>(tile: &Tile<T>) -> u64 {
+        if tile.active { (tile.level.side() as u64 / 8).pow(3) } else { 0 }
+    }
+    let (mut of_leaves, mut of_tiles) = (0_u64, 0_u64);
+    for grid in grids {
+        let (leaves, tiles) = with_tree!(grid, tree => {
+            (tree.leaves.origins.len(), tree.tiles.iter().map(of_tile).fold(0, u64::saturating_add))
         }, points: {
             let found = "it holds points".to_owned();
             return Err(unreadable(grid, found, "read it as points"));
         });
-        for (level, origin) in tiles {
-            of_tiles += (level.side() as u64 / 8).pow(3);
-            if of_tiles > options.most_tile_buckets {
-                let found = format!("its active tiles would make {of_tiles} Buckets and more");
-                let wanted = format!(
-                    "at most {} are allowed; allow more, or sample the grid",
-                    options.most_tile_buckets
-                );
-                return Err(unreadable(grid, found, &wanted));
-            }
-            buckets.extend(buckets_of_tile(&place, level, origin));
+        of_leaves += leaves as u64;
+        of_tiles = of_tiles.saturating_add(tiles);
+        if of_tiles > options.most_tile_buckets {
+            let found = format!("with its active tiles there would be {of_tiles} Buckets of tiles");
+            let wanted = format!(
+                "at most {} are allowed; raise `most_tile_buckets` of the options, or sample the grid",
+                options.most_tile_buckets
+            );
+            return Err(unreadable(grid, found, &wanted));
         }
     }
-    Ok(buckets)
+    Ok(of_leaves.saturating_add(of_tiles))
 }
 
 /// The Buckets that a tile covers.

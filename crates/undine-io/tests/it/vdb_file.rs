@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::sync::Arc;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::volume::{DiscreteVolume, Resolution, VoxelShape};
-use undine_core::{ChannelSpec, GridDomain, ParticleSystem, Single};
+use undine_core::{ChannelSpec, GridDomain, MemoryBudget, ParticleSystem, Single};
 use undine_io::gather::Order;
 use undine_io::particles::{batch_of_points, points_of_particles};
 use undine_io::vdb::{
@@ -159,6 +159,40 @@ fn active_tiles_become_buckets_as_far_as_allowed() {
     huge.tiles.push(tile([4096, 0, 0], Level::Upper, true));
     let grids = [grid("density", Transform::default(), huge)];
     assert!(volume_of_grids("fog", &grids, &ReadOptions::default()).is_err());
+}
+
+#[test]
+fn buckets_are_charged_to_the_budget_before_they_are_made() {
+    let mut tree = one_leaf([0, 0, 0]);
+    let (origin, level) = ([128, 0, 0], Level::Lower);
+    tree.tiles.push(Tile { origin, level, value: 2.0, active: true });
+    let grids = [grid("density", Transform::uniform(0.1, [0.0; 3]), tree)];
+    let budget = MemoryBudget::new(10_000);
+    let error = volume_of_grids("fog", &grids, &ReadOptions { budget, ..ReadOptions::default() });
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("the list of 4097 Buckets of grids needs"), "{error}");
+
+    // Three tiles of a file of some kilobytes are more than is made unasked, and the message says what to do.
+    let mut many = one_leaf([0, 0, 0]);
+    let tiles =
+        [128, 256, 384].map(|x| Tile { origin: [x, 0, 0], level, value: 2.0, active: true });
+    many.tiles.extend(tiles);
+    let grids = [grid("density", Transform::uniform(0.1, [0.0; 3]), many)];
+    let error = volume_of_grids("fog", &grids, &ReadOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("raise `most_tile_buckets`"), "{error}");
+}
+
+#[test]
+fn the_number_of_a_name_is_a_level_only_if_there_is_such_a_level() {
+    // As a level, 255 beyond 1 would be 256, of which eight bits are the level 0 of the third grid.
+    let sized = |name: &str, size: f64| {
+        grid(name, Transform::uniform(size, [0.5 * size; 3]), one_leaf([0, 0, 0]))
+    };
+    let grids = [sized("b", 0.1), sized("a", 0.2), sized("a_255", 0.1)];
+    let (_, volume) = volume_of_grids("fog", &grids, &ReadOptions::default()).unwrap();
+    for name in ["a", "b", "a_255"] {
+        volume.handle::<f32>(name).unwrap();
+    }
 }
 
 #[test]
