@@ -4,6 +4,7 @@ use super::element::Element;
 use super::stored::Stored;
 use crate::error::{Result, VdbError};
 use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 /// What every point has under one name.
 #[derive(Debug, Clone, PartialEq)]
@@ -252,17 +253,30 @@ impl Column {
 const SHARE: usize = 1 << 14;
 
 fn gather<T: Element>(values: &[T], order: &[u32], stride: usize) -> Vec<T> {
-    if stride == 1 {
-        return order.par_iter().with_min_len(SHARE).map(|&point| values[point as usize]).collect();
+    if stride == 0 {
+        return Vec::new();
     }
     let mut gathered = vec![T::default(); order.len() * stride];
-    gathered.par_chunks_mut(stride.max(1)).with_min_len(SHARE).zip(order).for_each(
-        |(target, &point)| {
-            let start = point as usize * stride;
-            target.copy_from_slice(&values[start..start + stride]);
-        },
-    );
+    let parts: Vec<Mutex<&mut [T]>> = gathered.chunks_mut(SHARE * stride).map(Mutex::new).collect();
+    each_part(parts.len(), &|part| {
+        // No two threads have the same part, so that none waits.
+        let mut targets = parts[part].lock().unwrap_or_else(PoisonError::into_inner);
+        let points = order[part * SHARE..].iter().map(|&point| point as usize);
+        match stride {
+            1 => targets.iter_mut().zip(points).for_each(|(to, point)| *to = values[point]),
+            _ => targets.chunks_exact_mut(stride).zip(points).for_each(|(to, point)| {
+                to.copy_from_slice(&values[point * stride..(point + 1) * stride]);
+            }),
+        }
+    });
+    drop(parts);
     gathered
+}
+
+/// Has threads do this many parts of a work. It is not generic: the machine code of a parallel loop is large, and each type
+/// of column would have one of its own.
+fn each_part(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    (0..count).into_par_iter().for_each(work);
 }
 
 macro_rules! from_vectors {
