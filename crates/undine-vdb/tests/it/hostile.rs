@@ -130,14 +130,15 @@ fn flipped_bits_are_endured() {
 fn absurd_counts_and_offsets_are_endured() {
     alone(|| {
         for (name, bytes) in CORPUS {
+            let mut damaged = bytes.to_vec();
             for at in telling(bytes) {
                 for (absurd, length) in
                     [(i64::MAX, 8), (i64::MIN, 8), (-1, 4), (0x7FFF_FFFF, 4), (1 << 20, 4)]
                 {
-                    let mut bytes = bytes.to_vec();
                     let end = bytes.len().min(at + length);
-                    bytes[at..end].copy_from_slice(&absurd.to_le_bytes()[..end - at]);
-                    endure(&bytes, || format!("{name} with {absurd:#x} at {at}, {length} bytes"));
+                    damaged[at..end].copy_from_slice(&absurd.to_le_bytes()[..end - at]);
+                    endure(&damaged, || format!("{name} with {absurd:#x} at {at}, {length} bytes"));
+                    damaged[at..end].copy_from_slice(&bytes[at..end]);
                 }
             }
         }
