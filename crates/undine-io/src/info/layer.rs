@@ -1,16 +1,92 @@
-//! The prims of a USD layer, as they stand in the one file.
+//! The prims of a USD layer, as they stand in the one file: each in its own space, in metres. Before them, what is seen of the scene
+//! when all that it refers to is put together, at its first and its last frame.
 
-use super::FileInfo;
 use super::part::{ChannelInfo, Part, Range};
+use super::{Depth, FileInfo, geometry};
+use crate::error::Result;
+use crate::usd;
 use crate::usd::layer::{Array, Attribute, Fields, Layer, Prim, Value};
 use std::collections::BTreeMap;
+use std::path::Path;
 use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
 
-/// Adds what the prims of a layer are.
-pub(super) fn inspect(layer: &Layer, info: &mut FileInfo) {
+/// Adds what a scene is, and what the prims of its own file are.
+pub(super) fn inspect(path: &Path, depth: Depth, info: &mut FileInfo) -> Result<()> {
+    let layer = usd::load(path)?;
     info.metadata = words(&layer.fields);
-    info.warnings.extend(layer.passed_over.iter().cloned());
+    if let Some(Value::Dictionary(own)) = layer.fields.get("customLayerData") {
+        info.metadata.extend(words(own));
+    }
+    let is_put_together = depth == Depth::Values
+        && match scene(path, info) {
+            Ok(()) => true,
+            Err(why) => {
+                info.warnings.push(format!("the scene cannot be put together: {why}"));
+                false
+            }
+        };
+    if !is_put_together {
+        info.warnings.extend(layer.passed_over.iter().cloned());
+    }
+    prims(&layer, info);
+    Ok(())
+}
+
+/// Adds what is seen at the first and at the last frame, and the frames there are.
+fn scene(path: &Path, info: &mut FileInfo) -> Result<()> {
+    let scene = usd::Scene::open(path)?;
+    let times = scene.time_samples()?;
+    if !times.is_empty() {
+        info.metadata.insert("frames".to_owned(), in_words(&times));
+    }
+    let ends = times.first().copied().zip(times.last().copied());
+    let moments: Vec<(&str, Option<f64>)> = match scene.range().or(ends) {
+        None => vec![("scene", None)],
+        Some((first, last)) if first >= last => vec![("scene", Some(first))],
+        Some((first, last)) => {
+            vec![("scene, first frame", Some(first)), ("scene, last frame", Some(last))]
+        }
+    };
+    for (name, time) in moments {
+        let found = scene.read_prims(time, None)?;
+        for note in found.notes.iter().map(|note| format!("not read: {note}")) {
+            if !info.warnings.contains(&note) {
+                info.warnings.push(note);
+            }
+        }
+        if found.prims > 0 {
+            let mut part = Part { name: name.to_owned(), ..geometry::part(&found.geometry) };
+            part.metadata.extend(time.map(|time| ("frame".to_owned(), time.to_string())));
+            info.parts.push(part);
+        }
+    }
+    Ok(())
+}
+
+/// So many runs of frames are listed.
+const MOST_RUNS: usize = 20;
+
+/// Times in order as people write frames: `1-24, 30`.
+fn in_words(times: &[f64]) -> String {
+    let runs: Vec<&[f64]> = times.chunk_by(|a, b| b - a == 1.0).collect();
+    let word = |run: &&[f64]| match run {
+        [first, .., last] => format!("{first}-{last}"),
+        [one] => one.to_string(),
+        [] => String::new(),
+    };
+    let mut words: Vec<String> = runs.iter().take(MOST_RUNS).map(word).collect();
+    if let ([.., last], true) = (times, runs.len() > MOST_RUNS) {
+        words.push(format!("… {last}: {} in all", times.len()));
+    }
+    words.join(", ")
+}
+
+/// Adds what the prims of a layer are.
+fn prims(layer: &Layer, info: &mut FileInfo) {
+    // A layer that says nothing is in centimetres.
+    let unit = layer.fields.get("metersPerUnit").and_then(Value::number);
+    let metres = unit.filter(|unit| unit.is_finite() && *unit > 0.0).unwrap_or(0.01);
     let mut next: Vec<(String, &Prim)> =
         layer.prims.iter().rev().map(|prim| (format!("/{}", prim.name), prim)).collect();
     while let Some((path, prim)) = next.pop() {
@@ -18,12 +94,12 @@ pub(super) fn inspect(layer: &Layer, info: &mut FileInfo) {
         next.extend(below.map(|child| (format!("{path}/{}", child.name), child)));
         // A prim without a type only adds to another, or holds others.
         if !prim.type_name.is_empty() || !prim.attributes.is_empty() {
-            info.parts.push(part(path, prim));
+            info.parts.push(part(path, prim, metres));
         }
     }
 }
 
-fn part(path: String, prim: &Prim) -> Part {
+fn part(path: String, prim: &Prim, metres: f64) -> Part {
     let first = |name: &str| prim.attribute(name).and_then(|found| found.held_at(f64::MIN));
     let length = |name: &str| first(name).and_then(array).map(|array| elements(array) as u64);
     let samples = prim.attributes.iter().map(|attribute| attribute.samples.len()).max();
@@ -36,7 +112,8 @@ fn part(path: String, prim: &Prim) -> Part {
     let points = prim.attribute("points").into_iter().flat_map(values);
     let points = points.filter_map(array).flat_map(|array| {
         let numbers = numbers(array);
-        let places: Vec<DVec3> = numbers.as_chunks::<3>().0.iter().map(|&p| p.into()).collect();
+        let places: Vec<DVec3> =
+            numbers.as_chunks::<3>().0.iter().map(|&p| metres * DVec3::from(p)).collect();
         places
     });
     Part {

@@ -17,14 +17,13 @@ pub use sequence::{SequenceInfo, SequencePart, inspect_sequence};
 use crate::error::{IoError, Result};
 use crate::format::Format;
 use crate::metadata::{Datum, FileMetadata};
-use crate::usd;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// How far a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Depth {
-    /// Of volumes, only what stands before their values: no ranges, and counts where the file says them.
+    /// Of volumes, only what stands before their values: no ranges, and counts where the file says them. Of scenes, only the one file.
     Heads,
     /// Everything.
     #[default]
@@ -72,7 +71,7 @@ pub fn inspect(path: &Path, depth: Depth) -> Result<FileInfo> {
             info.parts.push(geometry::part(&found.in_metres().geometry));
         }
         Format::Vdb => volume::inspect(path, depth, &mut info)?,
-        Format::Usda | Format::Usdc | Format::Usd => layer::inspect(&usd::load(path)?, &mut info),
+        Format::Usda | Format::Usdc | Format::Usd => layer::inspect(path, depth, &mut info)?,
     }
     Ok(info)
 }

@@ -153,3 +153,28 @@ fn what_is_not_read_is_said_so() {
     let gone = inspect(&folder.path().join("gone.ply"), Depth::Values);
     assert!(matches!(gone, Err(IoError::Read { .. })));
 }
+
+#[test]
+fn a_scene_is_told_in_metres_as_it_is_put_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let moving = "#usda 1.0\n(\n    customLayerData = { int frame = 3 }\n    metersPerUnit = 0.01\n)\n\
+        def Points \"Spray\" {\n    double3 xformOp:translate = (1000, 0, 0)\n    \
+        uniform token[] xformOpOrder = [\"xformOp:translate\"]\n    point3f[] points.timeSamples = {\n        \
+        1: [(100, 0, 0)],\n        2: [(100, 0, 0)],\n        5: [(100, 0, 0), (300, 0, 0)],\n    }\n}\n\
+        def Sphere \"Ball\" {}\n";
+    let above = "#usda 1.0\n(\n    metersPerUnit = 0.01\n    subLayers = [@moving.usda@]\n)\n";
+    std::fs::write(folder.path().join("moving.usda"), moving).unwrap();
+    std::fs::write(folder.path().join("above.usda"), above).unwrap();
+    for name in ["moving.usda", "above.usda"] {
+        let info = inspect(&folder.path().join(name), Depth::Values).unwrap();
+        assert_eq!(info.metadata["frames"], "1-2, 5", "{name}");
+        assert_eq!(info.parts[0].counts, [("points", 1)]);
+        assert_eq!(info.parts[1].counts, [("points", 2)]);
+        assert_eq!(info.parts[1].name, "scene, last frame");
+        assert_eq!(info.parts[1].bounds.unwrap().max.to_array(), [13.0, 0.0, 0.0]);
+        assert_eq!(info.warnings, ["not read: /Ball: a Sphere"]);
+    }
+    let info = inspect(&folder.path().join("moving.usda"), Depth::Heads).unwrap();
+    assert_eq!(info.metadata["frame"], "3");
+    assert_eq!(info.parts[0].bounds.unwrap().max.to_array(), [3.0, 0.0, 0.0]);
+}
