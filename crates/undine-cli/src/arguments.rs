@@ -129,7 +129,7 @@ pub struct Info {
     /// Prints JSON: an object for each file, each on a line of its own
     #[arg(long)]
     pub json: bool,
-    /// Of volumes, reads only what stands before their values: no ranges
+    /// Of volumes, reads only what stands before their values: no ranges; of USD scenes, only the one file
     #[arg(long)]
     pub quick: bool,
     /// Of a sequence, only these frames: 12, or 1001-1096
@@ -140,29 +140,29 @@ pub struct Info {
 /// Converts files.
 #[derive(Debug, Args)]
 pub struct Convert {
-    /// What to read: a .ply, .obj, .stl or .vdb file, or a sequence such as splash.####.ply
+    /// What to read: a .ply, .obj, .stl, .vdb or USD file (.usd, .usda, .usdc), or a sequence such as splash.####.ply
     pub from: String,
-    /// What to write: a .ply, .obj, .stl, .glb or .vdb file, or a sequence
+    /// What to write: a .ply, .obj, .stl, .glb, .vdb or USD file (.usd, .usda, .usdc), or a sequence
     pub to: String,
-    /// Of a sequence, only these frames: 12, or 1001-1096
+    /// Of a sequence or a USD scene that moves, only these frames: 12, or 1001-1096
     #[arg(long, value_name = "FRAMES", value_parser = frames, allow_hyphen_values = true)]
     pub frames: Option<(i64, i64)>,
     /// Writes text where the format has a choice: PLY and STL
     #[arg(long)]
     pub text: bool,
-    /// Writes positions of 64 bits where the format has a choice: PLY and OBJ
+    /// Writes 64 bits where the format has a choice: positions of PLY and OBJ, channels of USD
     #[arg(long)]
     pub double: bool,
     /// The axis that points up in what is written; glTF is always Y up
     #[arg(long, value_name = "AXIS", value_parser = axis)]
     pub up: Option<UpAxis>,
-    /// The axis that points up in what is read, for files that do not say so
+    /// The axis that points up in what is read, for files that do not say so; USD always does
     #[arg(long, value_name = "AXIS", value_parser = axis)]
     pub from_up: Option<UpAxis>,
     /// Gives a channel or a grid another name; may be repeated
     #[arg(long, value_name = "OLD=NEW", value_parser = new_name)]
     pub rename: Vec<(String, String)>,
-    /// Of a volume, keeps the grid of this name; may be repeated
+    /// Of a .vdb file, keeps the grid of this name; may be repeated
     #[arg(long = "grid", value_name = "NAME")]
     pub grids: Vec<String>,
     /// Of a volume, keeps values as half floats

@@ -28,6 +28,9 @@ fn shown(name: &str, arguments: &Info) -> Result<String, IoError> {
     let depth = if arguments.quick { Depth::Heads } else { Depth::Values };
     let (json, text) = match sequence(name)? {
         None => {
+            if arguments.frames.is_some() {
+                eprintln!("note: --frames chooses from a sequence; {name} is one file");
+            }
             let info = inspect(Path::new(name), depth)?;
             (info.json(), info.text())
         }
