@@ -66,7 +66,11 @@ fn read_scene(path: &Path, time: Option<f64>) -> Result<Reading> {
         });
     }
     let mut metadata = scene.metadata();
-    // What it says of one frame is not true of another.
+    // What it says of one frame is not true of another, such as the earliest.
+    let time = match time {
+        None if metadata.frame.is_some() => scene.time_samples()?.first().copied(),
+        time => time,
+    };
     if let Some(time) = time.filter(|&time| metadata.frame.is_none_or(|said| said as f64 != time)) {
         metadata.time = None;
         metadata.frame = (time.fract() == 0.0).then_some(time as i64);

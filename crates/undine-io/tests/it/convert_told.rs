@@ -116,6 +116,9 @@ fn a_frame_of_a_scene_is_taken_at_its_time() {
     let (_, metadata) = read_with_metadata(&folder.path().join("three.ply")).unwrap();
     assert_eq!((metadata.frame, metadata.time), (Some(3), Some(0.125)));
     assert_eq!(metadata.creator, "Somebody");
+    // Without a frame it is the earliest.
+    let (_, metadata) = read_with_metadata(&folder.path().join("a.usda")).unwrap();
+    assert_eq!((metadata.frame, metadata.time), (Some(1), None));
 }
 
 #[test]
