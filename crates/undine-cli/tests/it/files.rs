@@ -112,3 +112,20 @@ fn convert_refuses_what_has_no_meaning_and_leaves_nothing() {
         assert_eq!(ended(&all).code, 2, "{words:?}");
     }
 }
+
+#[test]
+fn what_is_asked_for_in_vain_is_told_or_refused() {
+    let folder = folder();
+    let name = |name: &str| at(folder.path(), name);
+    let (from, to) = (name("square.ply"), name("b.ply"));
+    let told = ended(&["convert", &from, &to, "--half", "--codec", "zip"]);
+    assert_eq!(told.code, 0, "{}", told.error);
+    assert!(told.error.contains("note: without effect here: --codec"), "{}", told.error);
+    let refused = ended(&["convert", &from, &name("c.ply"), "--frames", "3"]);
+    assert_eq!(refused.code, 2, "{}", refused.error);
+    assert!(refused.error.contains("this is one file"), "{}", refused.error);
+    let told = ended(&["info", &from, "--frames", "3"]);
+    assert!(told.error.contains("note: --frames"), "{}", told.error);
+    let help = succeeds(&["convert", "--help"]);
+    assert!(help.contains(".usdc"), "{help}");
+}
