@@ -72,10 +72,13 @@ fn read(reading: &Reading, budget: &MemoryBudget) -> Result<Found, Fault> {
         Format::Vdb => return read_volume(reading, &name, budget),
         Format::Usda | Format::Usdc | Format::Usd => (read_scene(reading)?, true),
         _ => {
-            let (mut read, metadata) = undine_io::read_with_metadata(file)?;
-            read.points = metadata.up.points_from_file(read.points);
+            let read = undine_io::read_file(file, None)?;
             // One that says anything of itself says its axes, too.
-            (read, metadata != FileMetadata::unknown())
+            let says_axes = read.metadata != FileMetadata::unknown();
+            let read = read.in_metres();
+            let mut geometry = read.geometry;
+            geometry.points = read.metadata.up.points_from_file(geometry.points);
+            (geometry, says_axes)
         }
     };
     let cloud = cloud(read.points);
@@ -127,6 +130,13 @@ fn read_volume(reading: &Reading, name: &str, budget: &MemoryBudget) -> Result<F
     let mut file = File::open(&reading.file).map_err(IoError::from)?;
     let metadata = FileMetadata::of_vdb(file.metadata());
     let (up, says_axes) = (metadata.up, file.metadata().contains_key("up_axis"));
+    if metadata.metres_per_unit != 1.0 {
+        return Err(Fault::Io(IoError::Unreadable {
+            what: format!("{}", reading.file.display()),
+            found: format!("its unit is {} m", metadata.metres_per_unit),
+            wanted: "`undine convert` makes a file in metres of it".to_owned(),
+        }));
+    }
     let is_readable = |class, kind| {
         kind == Kind::Points
             || class == Class::LevelSet && matches!(kind, Kind::Float | Kind::Double)

@@ -364,3 +364,21 @@ fn another_output_is_another_cache() {
         assert_ne!(print(output), plain, "{output}");
     }
 }
+
+#[test]
+fn a_file_that_says_its_unit_needs_no_other() {
+    let folder = TempDir::new().unwrap();
+    let header = "ply\nformat ascii 1.0\ncomment metres_per_unit 0.01\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nend_header\n";
+    std::fs::write(folder.path().join("far.ply"), format!("{header}100 0 0\n")).unwrap();
+    let loaded = |unit: &str| {
+        let text = format!("setup \"a\" frames=2\ninput \"far\" file=\"far.ply\" {unit}\n");
+        let file = folder.path().join("scene.kdl");
+        let scene = Scene::parse(&file, &text, &catalogue(), &[]).unwrap();
+        let context = Context::of(&scene, MemoryBudget::unlimited());
+        Graph::new(scene.inputs.clone(), context).unwrap().evaluate("far", 0.0)
+    };
+    let found = loaded("").unwrap().cloud().unwrap().positions[0];
+    assert!((found - DVec3::X).length() < 1e-9, "{found}");
+    let refused = loaded("unit=\"cm\"").unwrap_err().to_string();
+    assert!(refused.contains("says its own"), "{refused}");
+}
