@@ -26,7 +26,7 @@ use crate::metadata::Metadata;
 use crate::points::{PointTree, encode_points};
 use crate::transform::Transform;
 use crate::tree::{LeafSet, Level, Tile, Tree};
-use crate::value::{Kind, Value};
+use crate::value::Value;
 use leaves::{EncodedLeaves, encode_leaves};
 
 /// What a grid, or a piece of one, is written from.
@@ -54,16 +54,7 @@ pub struct GridParts<'a, T> {
 const LONGEST_NAME: usize = 65_535;
 /// Encodes a grid, or a piece of one: the same bytes for any number of threads.
 pub fn encode<T: Value>(parts: &GridParts<T>, compression: Compression) -> Result<EncodedGrid> {
-    let head = Head::of(
-        T::KIND,
-        parts.name,
-        parts.class,
-        &parts.transform,
-        parts.saved_as_half,
-        parts.metadata,
-        compression,
-        bytes_of(parts.background),
-    )?;
+    let head = Head::of(parts, compression)?;
     let tiles = encode_tiles(parts, &head)?;
     for leaf in 0..parts.leaves.len() {
         let origin = parts.leaves.origin(leaf);
@@ -139,16 +130,7 @@ fn encode_point_grid(
         tiles: &voxels.tiles,
         leaves: &voxels.leaves,
     };
-    let head = Head::of(
-        Kind::Points,
-        parts.name,
-        parts.class,
-        &parts.transform,
-        parts.saved_as_half,
-        parts.metadata,
-        compression,
-        bytes_of(parts.background),
-    )?;
+    let head = Head::of(&parts, compression)?;
     let tiles = encode_tiles(&parts, &head)?;
     let bytes = encode_points(points, head.compression.codec)?;
     let (origins, masks) = (voxels.leaves.origins.clone(), voxels.leaves.masks.clone());
@@ -161,27 +143,18 @@ fn encode_point_grid(
 }
 
 impl Head {
-    /// Of a grid of this kind, whose background has these bytes; checks all that can be wrong with it.
-    #[allow(clippy::too_many_arguments)]
-    pub fn of(
-        kind: Kind,
-        name: &str,
-        class: Class,
-        transform: &Transform,
-        saved_as_half: bool,
-        metadata: &Metadata,
-        compression: Compression,
-        background: Vec<u8>,
-    ) -> Result<Self> {
+    /// Of a grid, or a piece of one; checks all that can be wrong with it but leaves and tiles.
+    pub fn of<T: Value>(parts: &GridParts<T>, compression: Compression) -> Result<Self> {
+        let name = parts.name;
         let mut head = Self {
             name: name.to_owned(),
-            kind,
-            class,
-            saved_as_half,
-            compression: compression.for_class(class),
+            kind: T::KIND,
+            class: parts.class,
+            saved_as_half: parts.saved_as_half,
+            compression: compression.for_class(parts.class),
             transform: Vec::new(),
             metadata: RawMetadata::new(),
-            background,
+            background: bytes_of(parts.background),
         };
         if name.len() > LONGEST_NAME {
             head.name = name.chars().take(40).collect();
@@ -192,11 +165,11 @@ impl Head {
             return Err(head.unwritable("its name has a control character", "no NUL, no U+001E"));
         }
         let mut bytes = Vec::new();
-        transform::put_transform(transform, &mut bytes)
+        transform::put_transform(&parts.transform, &mut bytes)
             .map_err(|(found, wanted)| head.unwritable(found, wanted))?;
         head.transform = bytes;
-        head.metadata =
-            raw_metadata(metadata).map_err(|(found, wanted)| head.unwritable(found, wanted))?;
+        head.metadata = raw_metadata(parts.metadata)
+            .map_err(|(found, wanted)| head.unwritable(found, wanted))?;
         names::OWN.iter().for_each(|name| drop(head.metadata.remove(*name)));
         Ok(head)
     }
