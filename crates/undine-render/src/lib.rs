@@ -1,7 +1,18 @@
 //! Pictures of points, meshes, volumes and curves, made on the CPU with nothing else installed; and plots.
+//!
+//! A [`Shot`](shot::Shot) says what a picture shows; [`render`](render()) makes an [`Image`] of it, the average of several passes. A pass draws
+//! everything into a buffer of what is nearest in each pixel, and then lights each pixel by itself.
 
+pub mod colour_map;
 pub mod error;
 pub mod image;
+mod pass;
+mod raster;
+mod render;
+mod shade;
+pub mod shot;
 
+pub use colour_map::ColourMap;
 pub use error::{RenderError, Result};
 pub use image::{Display, Image, Size};
+pub use render::{Quality, render};

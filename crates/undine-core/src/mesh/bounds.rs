@@ -32,6 +32,15 @@ impl Bounds {
         // Halves first: the sum of two large coordinates may not be finite.
         self.min * 0.5 + self.max * 0.5
     }
+
+    /// Its eight corners [m].
+    pub fn corners(&self) -> [DVec3; 8] {
+        std::array::from_fn(|n| {
+            let side = |bit: usize, low: f64, high: f64| if n >> bit & 1 == 1 { high } else { low };
+            let Self { min, max } = *self;
+            DVec3::new(side(0, min.x, max.x), side(1, min.y, max.y), side(2, min.z, max.z))
+        })
+    }
 }
 
 #[cfg(test)]
@@ -49,5 +58,6 @@ mod tests {
         assert_eq!(bounds, Bounds { min: DVec3::NEG_Y, max: DVec3::new(1.0, 0.0, 3.0) });
         assert_eq!(bounds.size(), DVec3::new(1.0, 1.0, 3.0));
         assert_eq!(bounds.centre(), DVec3::new(0.5, -0.5, 1.5));
+        assert_eq!(Bounds::around(bounds.corners()), Some(bounds));
     }
 }

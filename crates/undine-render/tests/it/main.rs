@@ -1,1 +1,3 @@
 //! Tests of the whole crate, one program.
+
+mod spheres;

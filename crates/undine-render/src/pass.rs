@@ -1,0 +1,55 @@
+//! The passes of a picture: each has its own part of a pixel, of the shutter's time, of the sun and of the sky.
+//!
+//! Their average is the picture (Haeberli & Akeley, *The accumulation buffer*, 1990): edges and motion are smooth and shadows soft,
+//! without any code for it in what is drawn.
+
+use crate::shot::Light;
+use std::f32::consts::TAU;
+use undine_core::glam::{Vec2, Vec3};
+
+/// One of the passes of a picture.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pass {
+    /// How far the picture is moved [pixels], −½ to ½.
+    pub offset: Vec2,
+    /// When, from the frame [s].
+    pub moment: f32,
+    /// Towards a point of the sun.
+    pub sun: Vec3,
+    /// Towards a point of the sky, above the horizon; each as likely as it is high (a cosine).
+    pub sky: Vec3,
+}
+
+impl Pass {
+    /// The n-th of so many. The first is the middle of everything.
+    pub fn new(n: usize, count: usize, light: &Light, shutter: f32) -> Self {
+        // A sequence that fills a square evenly from any number of points on (Roberts, *The unreasonable effectiveness of
+        // quasirandom sequences*, 2018), in four independent pairs.
+        let part = |dimension: usize| {
+            const STEPS: [f64; 7] = [
+                0.754_877_666_246_692_7,
+                0.569_840_290_998_053_2,
+                0.618_033_988_749_894_9,
+                0.819_172_513_396_164_4,
+                0.671_043_606_703_789_2,
+                0.549_700_477_901_970_2,
+                0.450_299_522_098_029_8,
+            ];
+            (0.5 + n as f64 * STEPS[dimension]).fract() as f32
+        };
+        let even = (n as f32 + 0.5) / count as f32;
+        let side = light.sun.any_orthonormal_vector();
+        let angle = TAU * part(3);
+        let aside = part(4).sqrt() * light.sun_radius.tan();
+        let sun = light.sun + aside * (angle.cos() * side + angle.sin() * light.sun.cross(side));
+        let (across, around) = (light.up.any_orthonormal_vector(), TAU * part(5));
+        let high = 1.0 - even;
+        let flat = around.cos() * across + around.sin() * light.up.cross(across);
+        Self {
+            offset: if n == 0 { Vec2::ZERO } else { Vec2::new(part(0), part(1)) - 0.5 },
+            moment: if n == 0 { 0.0 } else { shutter * (part(2) - 0.5) },
+            sun: if n == 0 { light.sun } else { sun.normalize() },
+            sky: high.sqrt() * light.up + (1.0 - high).sqrt() * flat,
+        }
+    }
+}

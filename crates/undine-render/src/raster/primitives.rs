@@ -1,0 +1,86 @@
+//! All that is opaque in a Shot, as primitives with one number each.
+
+use super::spheres::Spheres;
+use super::target::Target;
+use super::view::{Ray, View};
+use crate::error::{RenderError, Result};
+use crate::shot::Subject;
+use undine_core::glam::Vec3;
+
+/// What a kind of Subject tells of its primitives.
+pub(crate) trait Primitives: Sync {
+    /// How many there are.
+    fn len(&self) -> usize;
+
+    /// Draws all as they are at a moment [s from the frame]; the number of the first is `first`.
+    fn draw<T: Target>(&self, view: &View, moment: f32, first: u32, target: &T);
+
+    /// Where a line of sight meets one of them that it was seen to meet, or nearly did.
+    fn hit(&self, primitive: usize, view: &View, moment: f32, ray: &Ray) -> Hit;
+}
+
+/// What a line of sight meets.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hit {
+    /// At which depth [m].
+    pub depth: f32,
+    /// Which way the surface looks there, of length 1.
+    pub normal: Vec3,
+    /// Its colour, linear.
+    pub colour: Vec3,
+    /// How fast it moves [m/s].
+    pub velocity: Vec3,
+    /// Whether light makes it darker or lighter.
+    pub is_lit: bool,
+}
+
+/// A kind of primitives.
+enum Kind<'a> {
+    Spheres(Spheres<'a>),
+}
+
+/// All that is opaque, with the number of the first primitive of each.
+pub(crate) struct Scenery<'a> {
+    kinds: Vec<(u32, Kind<'a>)>,
+}
+
+impl<'a> Scenery<'a> {
+    /// Of what is opaque among some Subjects.
+    pub fn of(subjects: &'a [Subject<'a>]) -> Result<Self> {
+        let mut kinds = Vec::new();
+        let mut count = 0u64;
+        for subject in subjects {
+            let kind = match subject {
+                Subject::Points(points) => Kind::Spheres(Spheres::of(points)),
+                _ => continue,
+            };
+            kinds.push((count as u32, kind));
+            count += match &kinds[kinds.len() - 1].1 {
+                Kind::Spheres(spheres) => spheres.len() as u64,
+            };
+            if count >= u64::from(u32::MAX) {
+                return Err(RenderError::TooMany { count, most: u64::from(u32::MAX) - 1 });
+            }
+        }
+        Ok(Self { kinds })
+    }
+
+    /// Draws all.
+    pub fn draw<T: Target>(&self, view: &View, moment: f32, target: &T) {
+        for (first, kind) in &self.kinds {
+            match kind {
+                Kind::Spheres(spheres) => spheres.draw(view, moment, *first, target),
+            }
+        }
+    }
+
+    /// What a line of sight meets in a primitive.
+    pub fn hit(&self, primitive: u32, view: &View, moment: f32, ray: &Ray) -> Hit {
+        let after = self.kinds.partition_point(|(first, _)| *first <= primitive);
+        let (first, kind) = &self.kinds[after - 1];
+        let primitive = (primitive - first) as usize;
+        match kind {
+            Kind::Spheres(spheres) => spheres.hit(primitive, view, moment, ray),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Points, each a sphere: in chunks, as Particle Systems keep them, or as one table.
+
+use super::{Colouring, Numbers, Places, Vectors};
+use undine_core::mesh::Bounds;
+
+/// How large points are.
+#[derive(Debug, Clone, Copy)]
+pub enum Radii<'a> {
+    /// All the same [m].
+    Same(f32),
+    /// Each its own [m].
+    Each(Numbers<'a>),
+}
+
+impl Radii<'_> {
+    /// That of a point [m]: never negative, and nothing that is no number.
+    #[inline(always)]
+    pub fn at(&self, n: usize) -> f32 {
+        match self {
+            Self::Same(radius) => *radius,
+            // `max` takes the other one of what is no number.
+            Self::Each(radii) => radii.at(n).max(0.0).min(f32::MAX),
+        }
+    }
+}
+
+/// Some of the points.
+#[derive(Debug, Clone, Copy)]
+pub struct PointChunk<'a> {
+    /// Where they are.
+    pub positions: Places<'a>,
+    /// How large they are.
+    pub radii: Radii<'a>,
+    /// How fast they are [m/s].
+    pub velocities: Option<Vectors<'a>>,
+    /// What colours them.
+    pub values: Option<Numbers<'a>>,
+}
+
+/// Points, each a sphere.
+#[derive(Debug, Clone)]
+pub struct Points<'a> {
+    /// All of them, chunk after chunk.
+    pub chunks: Vec<PointChunk<'a>>,
+    /// What colours them.
+    pub colouring: Colouring,
+}
+
+impl Points<'_> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.positions.len()).sum()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.chunks.iter().all(|chunk| chunk.positions.is_empty())
+    }
+
+    /// The box around the middles of those that are finite.
+    pub fn bounds(&self) -> Option<Bounds> {
+        self.chunks.iter().filter_map(|chunk| chunk.positions.bounds()).reduce(Bounds::union)
+    }
+}
