@@ -48,8 +48,7 @@ impl Primitives for Spheres<'_> {
         self.points.chunks.par_iter().zip(&self.firsts).for_each(|(chunk, before)| {
             for n in 0..chunk.positions.len() {
                 let middle = view.turned(place(chunk, n, view, moment));
-                // Also refuses what is no number.
-                if !(middle.z > view.near) {
+                if middle.is_nan() || middle.z <= view.near {
                     continue;
                 }
                 let pixel = view.pixel(middle);

@@ -72,11 +72,6 @@ impl DepthMap {
         Self { size, cells: (0..size.pixels()).map(|_| AtomicU32::new(far)).collect() }
     }
 
-    /// Forgets all.
-    pub fn clear(&mut self) {
-        self.cells.iter_mut().for_each(|cell| *cell.get_mut() = f32::INFINITY.to_bits());
-    }
-
     /// The depth in a pixel [m]; infinite if there is nothing, or no such pixel.
     #[inline(always)]
     pub fn at(&self, x: i32, y: i32) -> f32 {

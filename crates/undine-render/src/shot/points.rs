@@ -18,8 +18,10 @@ impl Radii<'_> {
     pub fn at(&self, n: usize) -> f32 {
         match self {
             Self::Same(radius) => *radius,
-            // `max` takes the other one of what is no number.
-            Self::Each(radii) => radii.at(n).max(0.0).min(f32::MAX),
+            Self::Each(radii) => {
+                let radius = radii.at(n);
+                if radius.is_finite() { radius.max(0.0) } else { 0.0 }
+            }
         }
     }
 }
