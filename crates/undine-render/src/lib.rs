@@ -4,6 +4,8 @@
 //! everything into a buffer of what is nearest in each pixel, and then lights each pixel by itself.
 
 pub mod colour_map;
+pub mod canvas;
+pub mod colour;
 pub mod error;
 pub mod image;
 mod pass;
@@ -13,6 +15,7 @@ mod shade;
 pub mod shot;
 
 pub use colour_map::ColourMap;
+pub use canvas::Canvas;
 pub use error::{RenderError, Result};
 pub use image::{Display, Image, Size};
 pub use render::{Quality, render};
