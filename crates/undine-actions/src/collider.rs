@@ -3,6 +3,7 @@
 use undine_geometry::collider::Collider;
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
 use undine_sim::input::Data;
+use undine_sim::offers::Looks;
 use undine_sim::{Budget, Id, Ingest, Object, ObjectId, Offers, Result, StoreId, Tasks, World};
 
 /// "There is something to bump into."
@@ -56,7 +57,8 @@ impl Object for SceneCollider {
         let collider = collider_of(ingest, &data)?;
         let collider = ingest.world.colliders.add(collider);
         let domain = ingest.world.domain(VOXEL)?;
-        let offers = Offers { collider: Some(collider), ..Offers::default() };
+        let looks = Some(Looks::Input(name));
+        let offers = Offers { collider: Some(collider), looks, ..Offers::default() };
         let id = ingest.offer(domain, data.attributes.clone(), offers);
         Ok(vec![Self { id, collider }])
     }

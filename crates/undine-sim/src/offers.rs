@@ -9,6 +9,7 @@ use undine_core::particles::TopologicalParticles;
 use undine_core::volume::MacHandle;
 use undine_core::{DiscreteVolume, Handle, ParticleSystem};
 use undine_geometry::collider::Collider;
+use undine_geometry::{Shape, Triangles};
 
 /// An Object of the World.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +32,8 @@ pub struct Offers {
     pub edges: Option<Arc<[[u64; 2]]>>,
     /// Particles that may leave for another Group, or come from one.
     pub port: Option<Port>,
+    /// What is to be seen of it, where that is more than points.
+    pub looks: Option<Looks>,
 }
 
 /// Particles that carry mass, with the sums that Forces add to.
@@ -157,6 +160,39 @@ pub struct FluidField {
 pub struct Port {
     /// What goes.
     pub particles: Spatial,
+}
+
+/// What an Object looks like, for pictures and files. Nothing that is simulated depends on it.
+#[derive(Debug, Clone)]
+pub enum Looks {
+    /// Like an input of the scene, as that is at a time and where it is then.
+    Input(String),
+    /// Like bodies that are turned and moved.
+    Bodies(BodyLooks),
+}
+
+/// What bodies look like.
+#[derive(Debug, Clone)]
+pub struct BodyLooks {
+    /// Their centres.
+    pub points: Id<TopologicalParticles>,
+    /// The turn from the axes of a piece to the world.
+    pub orient: Handle<DQuat>,
+    /// Where the centre is in the piece [m]: its point p is at centre + orient (p − pivot).
+    pub pivot: Handle<DVec3>,
+    /// What they are made of: body n is like piece n, from the first again after the last.
+    pub pieces: Arc<[PieceLooks]>,
+    /// Whether the scene moves them, whatever pulls at them.
+    pub kinematic: bool,
+}
+
+/// What a piece of solid looks like, in its own coordinates.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PieceLooks {
+    /// Like a solid by formulas.
+    Shape(Arc<Shape>),
+    /// Like triangles.
+    Mesh(Arc<Triangles>),
 }
 
 impl Material {

@@ -25,7 +25,10 @@ use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
 use undine_sim::action::force::implicit_kick;
 use undine_sim::input::{Data, Geometry, PointCloud};
 use undine_sim::newton::rotation::{left_jacobian_inverse, turn_between};
-use undine_sim::offers::{Bodies, Dofs, Embedded, Kinematic, Material, OnBodies, Topological};
+use undine_sim::offers::{
+    Bodies, BodyLooks, Dofs, Embedded, Kinematic, Looks, Material, OnBodies, PieceLooks,
+    Topological,
+};
 use undine_sim::{
     Budget, Id, Ingest, Moment, Object, ObjectId, Offers, Result, SimError, Stage, StoreId, Tasks,
     World,
@@ -144,7 +147,8 @@ impl Object for RigidBody {
             }
             object.led_by = Some(motion.map_or_else(|| Motion::still(Pose::IDENTITY), Ok)?);
         }
-        object.id = ingest.offer(domain, data.attributes.clone(), object.offers());
+        let pieces = setup.pieces.iter().map(|piece| piece.looks.clone()).collect();
+        object.id = ingest.offer(domain, data.attributes.clone(), object.offers(pieces));
         object.place_boundary(ingest.world)?;
         object.locate(ingest.world)?;
         Ok(vec![object])
@@ -336,17 +340,26 @@ impl RigidBody {
         &world.points[self.on.bodies.centres.points]
     }
 
-    fn offers(&self) -> Offers {
+    fn offers(&self, pieces: Arc<[PieceLooks]>) -> Offers {
         let OnBodies { points, bodies, frame, .. } = self.on;
+        let looks = Some(Looks::Bodies(BodyLooks {
+            points: bodies.centres.points,
+            orient: self.extra.orient,
+            pivot: self.extra.pivot,
+            pieces,
+            kinematic: self.led_by.is_some(),
+        }));
         match self.led_by {
             Some(_) => Offers {
                 boundary: Some(Embedded::Kinematic(Kinematic { points, frame })),
+                looks,
                 ..Offers::default()
             },
             None => Offers {
                 material: Some(Material::Topological(bodies.centres)),
                 dofs: Some(Dofs::Bodies(bodies)),
                 boundary: Some(Embedded::OnBodies(self.on)),
+                looks,
                 ..Offers::default()
             },
         }

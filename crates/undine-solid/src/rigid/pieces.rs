@@ -3,10 +3,12 @@
 use super::boundary::{boundary_of_mesh, boundary_of_solid, boundary_of_vertices};
 use super::inertia::Inertia;
 use crate::error::{Result, SolidError};
+use std::sync::Arc;
 use undine_core::glam::{DQuat, DVec3};
 use undine_core::mesh::Surface;
 use undine_geometry::sampling::Sampling;
 use undine_geometry::{MassProperties, Pose, Shape, Solid, Triangles, meshing};
+use undine_sim::offers::PieceLooks;
 
 /// A moment of inertia smaller than this share of the body's largest one is made that large: a needle's own moment, by which
 /// the coupled system would have to divide.
@@ -19,6 +21,8 @@ pub struct Piece {
     pub solid: MassProperties,
     /// Boundary particles from the centre, along the axes of the input [m].
     pub boundary: Vec<DVec3>,
+    /// What it looks like.
+    pub looks: PieceLooks,
 }
 
 /// A body where it begins.
@@ -52,20 +56,20 @@ impl Piece {
                 }
                 None => boundary_of_vertices(&mesh, solid.centre),
             };
-            Ok(Self { solid, boundary })
+            Ok(Self { solid, boundary, looks: PieceLooks::Mesh(Arc::new(mesh)) })
         };
         meshes.into_iter().filter(|mesh| !mesh.is_empty()).map(mesh).collect()
     }
 
     /// A shape by formulas. Without a spacing [m], boundary particles are a tenth of its largest extent apart.
-    pub fn of_shape(shape: &Shape, spacing: Option<f64>) -> Result<Self> {
+    pub fn of_shape(shape: &Arc<Shape>, spacing: Option<f64>) -> Result<Self> {
         let bounds = shape.bounds().filter(|bounds| bounds.size().is_finite());
         let (Some(bounds), Some(solid)) = (bounds, shape.mass_properties()) else {
             return Err(SolidError::NoVolume { volume: f64::INFINITY });
         };
         let spacing = spacing.unwrap_or(0.1 * bounds.size().max_element());
-        let boundary = boundary_of_solid(shape, solid.centre, spacing, Sampling::default())?;
-        Ok(Self { solid, boundary })
+        let boundary = boundary_of_solid(&**shape, solid.centre, spacing, Sampling::default())?;
+        Ok(Self { solid, boundary, looks: PieceLooks::Shape(shape.clone()) })
     }
 
     /// The body that it makes at a density [kg/m³], its input turned and moved like this.
@@ -130,19 +134,21 @@ mod tests {
 
     #[test]
     fn bodies_begin_where_their_input_is() {
-        let piece = Piece::of_shape(&Shape::sphere(0.5).unwrap(), None).unwrap();
+        let piece = Piece::of_shape(&Arc::new(Shape::sphere(0.5).unwrap()), None).unwrap();
         let pose = Pose { rotation: DQuat::from_rotation_x(1.0), translation: DVec3::Y };
         let start = piece.start(1000.0, &pose).unwrap();
         assert!(start.centre.abs_diff_eq(DVec3::Y, 1e-12));
         assert!((start.radius - 0.5).abs() < 1e-12);
         let wanted = 0.4 * start.mass * 0.25;
         assert!(start.moments.abs_diff_eq(DVec3::splat(wanted), 1e-9 * wanted));
-        assert!(Piece::of_shape(&Shape::half_space(DVec3::Y, 0.0).unwrap(), None).is_err());
+        assert!(
+            Piece::of_shape(&Arc::new(Shape::half_space(DVec3::Y, 0.0).unwrap()), None).is_err()
+        );
     }
 
     #[test]
     fn needles_keep_a_moment_about_themselves() {
-        let piece = Piece::of_shape(&Shape::cylinder(1e-6, 1.0).unwrap(), Some(0.1));
+        let piece = Piece::of_shape(&Arc::new(Shape::cylinder(1e-6, 1.0).unwrap()), Some(0.1));
         if let Ok(piece) = piece {
             let start = piece.start(1000.0, &Pose::IDENTITY).unwrap();
             assert!(start.moments.min_element() >= LEAST_MOMENT * start.moments.max_element());
