@@ -13,9 +13,11 @@ mod raster;
 mod render;
 mod shade;
 pub mod shot;
+pub mod tone;
 
 pub use colour_map::ColourMap;
 pub use canvas::Canvas;
 pub use error::{RenderError, Result};
 pub use image::{Display, Image, Size};
 pub use render::{Quality, render};
+pub use tone::{Background, exposed};
