@@ -3,9 +3,9 @@
 //! A [`Shot`](shot::Shot) says what a picture shows; [`render`](render()) makes an [`Image`] of it, the average of several passes. A pass draws
 //! everything into a buffer of what is nearest in each pixel, and then lights each pixel by itself.
 
-pub mod colour_map;
 pub mod canvas;
 pub mod colour;
+pub mod colour_map;
 pub mod error;
 pub mod image;
 mod pass;
@@ -15,8 +15,8 @@ mod shade;
 pub mod shot;
 pub mod tone;
 
-pub use colour_map::ColourMap;
 pub use canvas::Canvas;
+pub use colour_map::ColourMap;
 pub use error::{RenderError, Result};
 pub use image::{Display, Image, Size};
 pub use render::{Quality, render};
