@@ -9,6 +9,7 @@
 //! - solids from formulas: [`shape`]; from triangles: [`bvh`], [`mesh_solid`], and [`meshing`] to mend them first;
 //! - distances on voxels, and what can be done with them: [`levelset`]; from a mesh: [`voxelize`];
 //! - points to start from: [`sampling`]; tetrahedra: [`tet`];
+//! - what solids look like: [`form`];
 //! - what things bump into: [`collider`]; what moves into what: [`ccd`]; what a wall leaves of a cell: [`fractions`].
 
 pub mod blend;
@@ -18,6 +19,7 @@ pub mod collider;
 pub mod deformation;
 pub mod error;
 mod forest;
+pub mod form;
 pub mod fractions;
 pub mod gallery;
 pub mod levelset;
@@ -43,6 +45,7 @@ pub use bvh::{Bvh, Closest, Ray, RayHit};
 pub use collider::{Collider, ColliderStep, Impact};
 pub use deformation::Deformation;
 pub use error::{GeometryError, Result};
+pub use form::{Detail, Form};
 pub use levelset::LevelSet;
 pub use mass::{MassProperties, Principal};
 pub use mesh_solid::{Inside, MeshSolid};

@@ -85,6 +85,21 @@ impl Triangles {
         Ok(())
     }
 
+    /// The same triangles with each vertex elsewhere [m]; a place that is not finite leaves it where it was.
+    pub fn mapped(mut self, to: impl Fn(DVec3) -> DVec3) -> Self {
+        for at in &mut self.positions {
+            let moved = to(*at);
+            *at = if moved.is_finite() { moved } else { *at };
+        }
+        self
+    }
+
+    /// The same seen from the other side.
+    pub fn inverted(mut self) -> Self {
+        self.triangles.iter_mut().for_each(|corners| corners.swap(1, 2));
+        self
+    }
+
     /// Positions and indices.
     pub fn into_parts(self) -> (Vec<DVec3>, Vec<[u32; 3]>) {
         (self.positions, self.triangles)

@@ -1,8 +1,10 @@
-//! Tools that change meshes: weld, orient, fill holes, smooth, subdivide, decimate; and what a closed one weighs.
+//! Tools that make and change meshes: contour; weld, orient, fill holes, smooth, subdivide, decimate; and what a closed one
+//! weighs.
 //!
 //! Each takes any triangles, however broken, and gives a defined result or a typed error. A tool that changes which
 //! vertices there are says what each is made of ([`Origins`]), so that channels can be carried along.
 
+mod contour;
 mod decimate;
 mod holes;
 mod measure;
@@ -15,6 +17,7 @@ mod smooth;
 mod subdivide;
 mod weld;
 
+pub use contour::contour;
 pub use decimate::{Decimated, Decimation, decimate};
 pub use holes::{Filled, HoleLimits, fill_holes};
 pub use measure::mass_properties;

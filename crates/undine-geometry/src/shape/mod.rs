@@ -17,6 +17,7 @@
 mod boolean;
 mod bounds;
 mod build;
+mod forms;
 mod frustum;
 mod hull;
 mod inset;

@@ -6,6 +6,7 @@ mod ccd;
 mod collider;
 mod collider_hostile;
 mod deforming;
+mod forms;
 mod fractions;
 mod gallery;
 mod levelset;
