@@ -7,6 +7,7 @@ pub mod canvas;
 pub mod colour;
 pub mod colour_map;
 pub mod error;
+pub mod files;
 pub mod image;
 mod pass;
 mod raster;
