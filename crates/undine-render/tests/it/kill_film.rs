@@ -3,16 +3,18 @@
 
 use crate::pictures::display;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use undine_render::Size;
 use undine_render::files::mp4::{Film, MISSING, ffmpeg};
 
 /// A program that is called as `ffmpeg` is; its last argument is `$out`.
 fn program(folder: &Path, script: &str) -> PathBuf {
     let path = folder.join("ffmpeg");
-    fs::write(&path, format!("#!/bin/sh\nfor out; do :; done\n{script}\n")).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    let content = format!("#!/bin/sh\nfor out; do :; done\n{script}\n");
+    // Written by another process: a program cannot be started while a child of another test still has it open for writing.
+    let write = ["-c", "printf %s \"$1\" > \"$2\" && chmod +x \"$2\"", "sh", &content];
+    assert!(Command::new("sh").args(write).arg(&path).status().unwrap().success());
     path
 }
 
