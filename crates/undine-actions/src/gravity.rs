@@ -40,4 +40,8 @@ impl Force for Gravity {
     fn evaluate(&self, at: &Point, _: &[f64]) -> Push {
         Push::explicit(at.mass * self.acceleration)
     }
+
+    fn potential(&self, position: DVec3, mass: f64) -> Option<f64> {
+        Some(-mass * self.acceleration.dot(position))
+    }
 }

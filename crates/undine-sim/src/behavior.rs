@@ -77,6 +77,11 @@ pub trait Behavior: Send {
         None
     }
 
+    /// The energy of the places of what it acts on [J], for a Force that has a potential.
+    fn potential_energy(&self, _world: &World) -> Result<f64> {
+        Ok(0.0)
+    }
+
     /// Its Objects, as Objects.
     fn objects(&self) -> Vec<&dyn crate::object::AnyObject> {
         Vec::new()

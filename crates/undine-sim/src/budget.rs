@@ -14,6 +14,9 @@ pub struct Budget {
     pub angular_momentum: DVec3,
     /// Kinetic energy [J].
     pub kinetic_energy: f64,
+    /// Energy of place under Forces that have a potential, such as gravity, from the origin [J]. Of Constraints and fluids it
+    /// holds nothing.
+    pub potential_energy: f64,
 }
 
 impl Budget {
@@ -25,6 +28,7 @@ impl Budget {
             momentum,
             angular_momentum: position.cross(momentum),
             kinetic_energy: 0.5 * momentum.dot(velocity),
+            potential_energy: 0.0,
         }
     }
 }
@@ -38,6 +42,7 @@ impl Add for Budget {
             momentum: self.momentum + other.momentum,
             angular_momentum: self.angular_momentum + other.angular_momentum,
             kinetic_energy: self.kinetic_energy + other.kinetic_energy,
+            potential_energy: self.potential_energy + other.potential_energy,
         }
     }
 }

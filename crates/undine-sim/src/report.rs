@@ -14,7 +14,9 @@ pub struct SolveRecord {
     pub iterations: usize,
     /// The residual it ended with, relative to the one it began with.
     pub residual: f64,
-    /// Whether that was what was asked for.
+    /// The residual that was asked for.
+    pub tolerance: f64,
+    /// Whether it got there.
     pub converged: bool,
 }
 
@@ -44,6 +46,10 @@ pub struct SubstepReport {
     pub substep: u32,
     /// How long it was, in simulated time [s].
     pub step: f64,
+    /// The Courant number: how many voxels the fastest thing crosses at the speed with which the substep begins.
+    pub cfl: f64,
+    /// The Object that asked for so short a step; nothing where the frame was divided so anyway.
+    pub asked_by: Option<String>,
     /// How many Newton iterations it took.
     pub iterations: u32,
     /// How its solves went.

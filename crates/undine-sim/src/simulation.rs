@@ -44,6 +44,12 @@ pub struct Clock {
     pub substeps: u64,
 }
 
+/// How the length of a substep was chosen.
+struct Chosen {
+    cfl: f64,
+    asked_by: Option<String>,
+}
+
 /// A kernel of the user's own at a user-facing Stage.
 struct Kernel {
     name: &'static str,
@@ -144,10 +150,16 @@ impl Simulation {
         })
     }
 
-    /// What all Objects together have of mass, momentum and energy.
+    /// What all Objects together have of mass, momentum and energy, that of their places under Forces among it.
     pub fn budget(&self) -> Result<Budget> {
-        let zero = Ok(Budget::default());
-        self.objects().fold(zero, |sum, (_, object)| Ok(sum? + object.budget(&self.world)?))
+        let mut sum = Budget::default();
+        for (_, object) in self.objects() {
+            sum = sum + object.budget(&self.world)?;
+        }
+        for entry in self.tree.behaviors.iter().filter(|entry| entry.left_out.is_none()) {
+            sum.potential_energy += entry.behavior.potential_energy(&self.world)?;
+        }
+        Ok(sum)
     }
 
     /// Simulates the next frame. At the end of each of its pieces that is to be written, `moment` is called with the number of
@@ -180,10 +192,17 @@ impl Simulation {
             };
             let end = at(piece + 1);
             now.time = at(piece);
+            let whole = end - now.time;
             while now.time < end {
-                let (longest, asks) = self.longest_step()?;
+                let cfl = self.timeline.cfl();
+                let (longest, asks) = self.step_within(cfl)?;
                 let left = end - now.time;
                 now.step = self.timeline.next_step(left, longest, &asks)?;
+                let chosen = Chosen {
+                    cfl: cfl * now.step / longest,
+                    // Pieces are divided evenly, so that the last step of one is as short as the others.
+                    asked_by: (now.step < whole * (1.0 - 1e-9)).then(|| asks.clone()),
+                };
                 if substep >= self.timeline.most_substeps().max(pieces) {
                     return Err(SimError::TooManySubsteps {
                         wanted: f64::from(substep) + (end - now.time) / now.step,
@@ -194,7 +213,7 @@ impl Simulation {
                 }
                 now.substep = substep;
                 now.count = self.clock.substeps;
-                self.substep(&mut now, observer)?;
+                self.substep(&mut now, chosen, observer)?;
                 substep += 1;
                 self.clock.substeps += 1;
                 // The last step of a piece ends where the piece does, whatever the rounding.
@@ -219,7 +238,12 @@ impl Simulation {
     }
 
     /// One substep: what comes before the Newton loop, the loop, what comes after.
-    fn substep(&mut self, now: &mut Moment, observer: &mut dyn Observer) -> Result<()> {
+    fn substep(
+        &mut self,
+        now: &mut Moment,
+        chosen: Chosen,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
         self.world.solves.clear();
         now.iteration = 0;
         self.run_stages(Stage::of(Pace::Substep, true), now, observer)?;
@@ -239,6 +263,8 @@ impl Simulation {
             frame: now.frame,
             substep: now.substep,
             step: now.step,
+            cfl: chosen.cfl,
+            asked_by: chosen.asked_by,
             iterations: now.iteration + 1,
             solves: self.world.solves.clone(),
         });
@@ -375,8 +401,15 @@ impl Simulation {
 
     /// The longest step that all Objects can take [s], and whose it is.
     pub fn longest_step(&self) -> Result<(f64, String)> {
+        match self.timeline.substeps {
+            Substeps::Adaptive { cfl, .. } => self.step_within(cfl),
+            Substeps::Fixed(_) => Ok((f64::INFINITY, String::new())),
+        }
+    }
+
+    /// The longest step in which nothing crosses more than `cfl` voxels [s], and whose it is.
+    fn step_within(&self, cfl: f64) -> Result<(f64, String)> {
         let mut longest = (f64::INFINITY, String::new());
-        let Substeps::Adaptive { cfl, .. } = self.timeline.substeps else { return Ok(longest) };
         for (path, object) in self.objects() {
             let step = object.longest_step(&self.world, cfl)?;
             if step < longest.0 || step.is_nan() {

@@ -86,6 +86,7 @@ impl Solver {
                 unknowns: unknowns.rows(),
                 iterations: report.iterations,
                 residual: report.residual,
+                tolerance: SystemSettings::default().stop.relative,
                 converged: report.converged(),
             });
         }

@@ -104,6 +104,14 @@ impl Timeline {
         Ok(left / pieces)
     }
 
+    /// How many voxels anything may cross in a substep; 1 where their number is fixed, so that steps are measured all the same.
+    pub fn cfl(&self) -> f64 {
+        match self.substeps {
+            Substeps::Fixed(_) => 1.0,
+            Substeps::Adaptive { cfl, .. } => cfl,
+        }
+    }
+
     /// How many substeps a frame may have.
     pub fn most_substeps(&self) -> u32 {
         match self.substeps {

@@ -110,6 +110,11 @@ pub trait Force: Send + Sync + Sized + 'static {
         at.velocity
     }
 
+    /// The energy of a mass [kg] at a place [m] under it [J], where it is the gradient of one that depends on these alone.
+    fn potential(&self, _position: DVec3, _mass: f64) -> Option<f64> {
+        None
+    }
+
     /// Whether it acts on fluids, too.
     fn acts_on_fluids(&self) -> bool {
         true
@@ -165,6 +170,10 @@ impl<F: Force> Behavior for ForceBehavior<F> {
 
     fn workers(&mut self) -> Vec<&mut dyn Worker> {
         self.action.iter_mut().map(|action| action as &mut dyn Worker).collect()
+    }
+
+    fn potential_energy(&self, world: &World) -> Result<f64> {
+        self.action.as_ref().map_or(Ok(0.0), |action| action.it.potential_energy(world))
     }
 }
 
@@ -376,6 +385,41 @@ impl<F: Force> Acting<F> {
             *stiffness += stiffer;
         });
         Ok(())
+    }
+
+    /// The energy of all points that it acts on, added up in the order in which they are stored [J].
+    fn potential_energy(&self, world: &World) -> Result<f64> {
+        if self.force.potential(DVec3::ZERO, 1.0).is_none() {
+            return Ok(0.0);
+        }
+        let energy = |position, mass| self.force.potential(position, mass).unwrap_or(0.0);
+        let mut sum = 0.0;
+        for (object, material) in &self.on {
+            sum += match material {
+                Material::Spatial(on) => {
+                    let particles = &world.particles[on.particles];
+                    let domain = &world.domains[world.object(*object).domain];
+                    let kernel = (particles.own(particles.position()), particles.own(on.mass));
+                    let buckets = Accessor::new("energy of places", domain)
+                        .over(particles.topology())
+                        .map(kernel, |here, (offset, mass)| {
+                            let corner = domain.frame().corner(here.bucket);
+                            let points = offset.iter().zip(mass.iter());
+                            points.fold(0.0, |sum, (offset, mass)| {
+                                sum + energy(corner + offset.as_dvec3(), f64::from(*mass))
+                            })
+                        })?;
+                    buckets.into_iter().sum::<f64>()
+                }
+                Material::Topological(on) => {
+                    let points = &world.points[on.points];
+                    let (position, mass) =
+                        (points.column(points.position())?, points.column(on.mass)?);
+                    position.iter().zip(mass.iter()).map(|(at, mass)| energy(*at, *mass)).sum()
+                }
+            };
+        }
+        Ok(sum)
     }
 
     /// Over the faces of fluids: u* = u + (1/Δt)(m/Δt² − ∂f/∂x)⁻¹ f, for the component that a face has.

@@ -222,6 +222,30 @@ drag
     assert!(told.contains("air-density") && told.contains("drag"), "{told}");
 }
 
+/// A ball in free fall keeps its energy: ½ m v² − m g·x, far from the origin as near to it; and bodies count like particles.
+#[test]
+fn what_falls_turns_energy_of_place_into_energy_of_motion() {
+    for object in [
+        "particles \"it\" input=\"it\" radius=\"10 cm\" velocity=\"1 3 0 m/s\"",
+        "rigid-body \"it\" input=\"it\" shape=\"ball\" velocity=\"1 3 0 m/s\"",
+    ] {
+        let text = format!(
+            "setup \"fall\" frames=24\ninput \"it\" {{\n    points at=\"0 20 0 m\"\n}}\n\
+             input \"ball\" {{\n    sphere radius=\"10 cm\"\n}}\n{object}\ngravity\n"
+        );
+        let start = prepared(&text).unwrap_or_else(|why| panic!("{why}")).budget().unwrap();
+        let wanted = start.mass * 9.80665 * 20.0;
+        assert!((start.potential_energy / wanted - 1.0).abs() < 1e-6, "{start:?}");
+        let end = after(&text, 23).budget().unwrap();
+        assert!(end.potential_energy < 0.9 * start.potential_energy, "{end:?}");
+        let energy = |budget: &undine_sim::Budget| budget.kinetic_energy + budget.potential_energy;
+        // Bodies take a backward Euler step, which loses ½ m (g Δt)² in each.
+        let lost = 23.0 * 0.5 * start.mass * (9.80665_f64 / 24.0).powi(2);
+        let change = energy(&end) - energy(&start);
+        assert!(change.abs() <= 1.01 * lost + 1e-5 * wanted, "{change} J of {wanted} J");
+    }
+}
+
 /// What spins fast asks for short steps, too.
 #[test]
 fn a_spinning_body_asks_for_steps_by_the_speed_of_its_boundary() {

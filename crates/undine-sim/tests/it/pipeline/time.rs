@@ -181,6 +181,36 @@ fn an_observer_interrupts_after_a_whole_substep() {
     assert_eq!(simulation.clock().frame, 1);
 }
 
+/// Writes down how long each substep was, and why.
+#[derive(Default)]
+struct Reasons(Vec<(f64, f64, Option<String>)>);
+
+impl Observer for Reasons {
+    fn substep(&mut self, report: &SubstepReport) {
+        self.0.push((report.step, report.cfl, report.asked_by.clone()));
+    }
+}
+
+#[test]
+fn a_substep_tells_its_courant_number_and_who_asked_for_it() {
+    let adaptive = Substeps::Adaptive { least: 1, most: 100, cfl: 2.0 };
+    let mut simulation = falling(Timeline { substeps: adaptive, ..Timeline::default() }, 0.01);
+    let mut reasons = Reasons::default();
+    simulation.advance_frame(&mut reasons, |_, _| Ok(())).unwrap();
+    // A frame of 1/24 s in steps of at most 10 ms: five of 1/120 s, each 5/6 of what two voxels allow.
+    assert_eq!(reasons.0.len(), 5);
+    for (step, cfl, asked_by) in &reasons.0 {
+        assert!((step - 1.0 / 120.0).abs() < 1e-12 && (cfl - 2.0 / 1.2).abs() < 1e-9);
+        assert_eq!(asked_by.as_deref(), Some("g/b"));
+    }
+    let fixed = Timeline { substeps: Substeps::Fixed(2), ..Timeline::default() };
+    let mut reasons = Reasons::default();
+    falling(fixed, 0.01).advance_frame(&mut reasons, |_, _| Ok(())).unwrap();
+    // Nobody asked; and half a frame is more than twice what one voxel allows.
+    let wanted = (1.0 / 48.0) / 0.01;
+    assert!(reasons.0.iter().all(|(_, cfl, by)| (cfl - wanted).abs() < 1e-9 && by.is_none()));
+}
+
 #[test]
 fn newton_iterations_end_when_nothing_changes() {
     let newton = NewtonSettings { iterations: 5, ..NewtonSettings::default() };
