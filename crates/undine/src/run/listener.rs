@@ -42,14 +42,28 @@ pub struct FrameReport {
     pub points: u64,
     /// How many voxels there are.
     pub voxels: u64,
+    /// How many Buckets they lie in, each counted for every store that has it.
+    pub buckets: u64,
     /// How many substeps it took.
     pub substeps: u32,
+    /// The shortest and the longest of them, in simulated time [s].
+    pub steps: Option<(f64, f64)>,
+    /// The largest Courant number: how many voxels the fastest thing crossed in a substep.
+    pub cfl: f64,
+    /// The Object that asked for the shortest of them; nothing where the frame was divided so anyway.
+    pub asked_by: Option<String>,
     /// How many Newton iterations, of all substeps.
     pub newton: u32,
     /// How many iterations of linear solves, of all substeps.
     pub iterations: usize,
     /// How much the channels take [bytes].
     pub memory: u64,
+    /// The most that the process has had of memory so far [bytes].
+    pub process_memory: Option<u64>,
+    /// How much of the time went into files of frames and checkpoints.
+    pub writing: Duration,
+    /// How much of the time went into pictures.
+    pub pictures: Duration,
     /// What there is of mass, momentum and energy.
     pub budget: Budget,
     /// How long each Task took, by Stage, owner and name.
@@ -81,7 +95,8 @@ impl FrameReport {
             .map(|solve| {
                 serde_json::json!({
                     "system": solve.system, "unknowns": solve.unknowns, "iterations": solve.iterations,
-                    "residual": solve.residual, "converged": solve.converged
+                    "residual": solve.residual, "tolerance": solve.tolerance,
+                    "converged": solve.converged
                 })
             })
             .collect();
@@ -91,14 +106,23 @@ impl FrameReport {
             "particles": self.particles,
             "points": self.points,
             "voxels": self.voxels,
+            "buckets": self.buckets,
             "substeps": self.substeps,
+            "shortest_step": self.steps.map(|steps| steps.0),
+            "longest_step": self.steps.map(|steps| steps.1),
+            "cfl": self.cfl,
+            "asked_by": self.asked_by,
             "newton": self.newton,
             "iterations": self.iterations,
             "memory": self.memory,
+            "process_memory": self.process_memory,
+            "writing": seconds(&self.writing),
+            "pictures": seconds(&self.pictures),
             "mass": self.budget.mass,
             "momentum": self.budget.momentum.to_array(),
             "angular_momentum": self.budget.angular_momentum.to_array(),
             "kinetic_energy": self.budget.kinetic_energy,
+            "potential_energy": self.budget.potential_energy,
             "stages": stages,
             "tasks": tasks,
             "solves": solves,

@@ -1,8 +1,10 @@
 //! A run: frame after frame of a scene into its cache, from where the last run ended.
 
+mod about;
 mod error;
 mod listener;
 
+pub use about::{ABOUT, About, peak_memory};
 pub use error::{ExitCode, RunError};
 pub use listener::{FrameReport, Listener};
 
@@ -70,7 +72,7 @@ pub fn run(
     let mut log = cache.lines("log.txt", |_| true)?;
     let mut stage = StageFile::of(&cache)?;
     stage.write(&cache, scene)?;
-    let mut writer = Writer { scene, cache, stage, identity, keep, last };
+    let mut writer = Writer { scene, cache, stage, identity, keep, last, took: Duration::ZERO };
     let next = start.after.map_or(first, |frame| frame + 1);
     listener.begins((next, last), &folder);
     if next > last {
@@ -112,14 +114,9 @@ fn advance(
         let began = Instant::now();
         writer.frame(simulation, FrameId::whole(first))?;
         writer.checkpoint(simulation, first)?;
-        told(
-            simulation,
-            stats,
-            log,
-            &mut *listener,
-            FrameReport { frame: first, ..FrameReport::default() },
-            began,
-        )?;
+        let report =
+            FrameReport { frame: first, writing: writer.took(), ..FrameReport::default() };
+        told(simulation, stats, log, &mut *listener, report, began)?;
     }
     let outputs = simulation.timeline().outputs_per_frame.max(1);
     while simulation.clock().frame < writer.last {
@@ -143,8 +140,9 @@ fn advance(
             return Err(why);
         }
         outcome.map_err(RunError::stopped)?;
-        let report = watch.report;
+        let mut report = watch.report;
         writer.checkpoint(simulation, frame)?;
+        report.writing = writer.took();
         told(simulation, stats, log, &mut *listener, report, began)?;
     }
     Ok(())
@@ -165,7 +163,11 @@ fn told(
     report.points = world.points.iter().map(|(_, points)| points.len() as u64).sum();
     report.voxels =
         world.volumes.iter().map(|(_, volume)| 512 * volume.topology().local() as u64).sum();
+    let of_particles = world.particles.iter().map(|(_, store)| store.topology().local());
+    let of_volumes = world.volumes.iter().map(|(_, store)| store.topology().local());
+    report.buckets = of_particles.chain(of_volumes).map(|count| count as u64).sum();
     report.memory = world.budget.used();
+    report.process_memory = peak_memory();
     report.budget = simulation.budget().map_err(RunError::stopped)?;
     stats.push(&report.to_json().to_string())?;
     log.push(&line(&report))?;
@@ -211,9 +213,16 @@ struct Writer<'a> {
     identity: Identity,
     keep: Keep,
     last: i64,
+    /// How long writing took since somebody asked.
+    took: Duration,
 }
 
 impl Writer<'_> {
+    /// How long writing took since the last time that somebody asked.
+    fn took(&mut self) -> Duration {
+        std::mem::take(&mut self.took)
+    }
+
     fn whole(&self) -> Option<i64> {
         self.cache
             .frames()
@@ -226,18 +235,22 @@ impl Writer<'_> {
 
     /// All files of a moment, whole or not at all.
     fn frame(&mut self, simulation: &Simulation, id: FrameId) -> Result<(), RunError> {
+        let began = Instant::now();
         let mut frame = self.cache.begin_frame(id)?;
         frames::each_file(self.scene, simulation, id, &mut self.stage, |name, content| {
             frame.file(name, |out| content.write(out))
         })?;
         frame.finish()?;
-        Ok(self.stage.write(&self.cache, self.scene)?)
+        self.stage.write(&self.cache, self.scene)?;
+        self.took += began.elapsed();
+        Ok(())
     }
 
     fn checkpoint(&mut self, simulation: &Simulation, frame: i64) -> Result<(), RunError> {
         if !self.keep.due(frame, self.last) {
             return Ok(());
         }
+        let began = Instant::now();
         let clock = simulation.clock();
         let state = State {
             frame,
@@ -248,7 +261,9 @@ impl Writer<'_> {
         self.cache.checkpoint(frame, |out| {
             checkpoint::save(&self.identity, &state, &simulation.world, out).map(|_| ())?;
             Ok::<(), RunError>(())
-        })
+        })?;
+        self.took += began.elapsed();
+        Ok(())
     }
 }
 
@@ -273,6 +288,12 @@ impl Observer for Watch<'_> {
     fn substep(&mut self, substep: &SubstepReport) {
         self.report.substeps += 1;
         self.report.newton += substep.iterations;
+        self.report.cfl = self.report.cfl.max(substep.cfl);
+        let (shortest, longest) = self.report.steps.unwrap_or((f64::INFINITY, 0.0));
+        if substep.step < shortest {
+            self.report.asked_by.clone_from(&substep.asked_by);
+        }
+        self.report.steps = Some((shortest.min(substep.step), longest.max(substep.step)));
         self.report.iterations +=
             substep.solves.iter().map(|solve| solve.iterations).sum::<usize>();
         self.report.solves.extend(substep.solves.iter().cloned());
