@@ -49,6 +49,7 @@ pub const OUTPUT: Declaration = Declaration {
             &[("scene", "as in the scene"), ("y", "the y axis"), ("z", "the z axis")],
             "which way is up in the files",
         ),
+        Parameter::flag("shapes", true, "writes colliders and rigid bodies as meshes that move"),
         Parameter::integer("every", 1, "writes every so many frames").between(1.0, 1e6),
         Parameter::integer(
             "per-frame",
@@ -99,6 +100,8 @@ pub struct Output {
     pub renamed: Vec<(String, String)>,
     /// Which way is up in the files; as in the scene, if `None`.
     pub up: Option<UpAxis>,
+    /// Whether colliders and rigid bodies are written as meshes.
+    pub shapes: bool,
     /// Writes every so many frames.
     pub every: usize,
     /// How often each frame is written.
@@ -140,6 +143,7 @@ impl Output {
                 Some("z") => Some(UpAxis::Z),
                 _ => None,
             },
+            shapes: value("shapes") != Some(Value::Flag(false)),
             every: count("every"),
             per_frame: count("per-frame"),
             half: value("half") == Some(Value::Flag(true)),

@@ -164,6 +164,10 @@ fn check_names(simulation: &Simulation) -> undine_sim::Result<()> {
             }
             // As USD calls it, which knows no hyphens; and some disks know no capitals.
             let key = identifier(&name).to_lowercase();
+            if frames::is_of_shapes(&key.replace('_', "-")) {
+                let what = format!("its files `{name}.####` would be those of shapes");
+                return Err(SimError::setup(path, what, "give it another name"));
+            }
             if let Some(other) = taken.insert(key, path) {
                 let what = format!("its files `{name}.####` would be those of `{other}`, too");
                 return Err(SimError::setup(path, what, "give one of them another name"));
@@ -242,6 +246,7 @@ pub fn record(scene: &Scene) -> Result<SceneRecord, RunError> {
             ("format", output.format.to_string()),
             ("up", format!("{:?}", output.up)),
             ("rename", format!("{:?}", output.renamed)),
+            ("shapes", output.shapes.to_string()),
             ("half", output.half.to_string()),
             ("codec", format!("{:?}", output.codec)),
             ("to-finest", output.to_finest.to_string()),

@@ -7,6 +7,7 @@ pub mod geometry;
 pub mod layer;
 mod library;
 mod scene;
+pub mod shapes;
 pub mod stage;
 pub mod text;
 pub mod type_name;

@@ -1,7 +1,7 @@
 //! A scene as it is read: from a file with all that it refers to, to tables at a time.
 
 use super::compose::Composed;
-use super::geometry::{check_depth, is_read, read_prims};
+use super::geometry::{PrimGeometry, check_depth, is_read, read_each, read_prims};
 use super::layer::{Fields, Value};
 use super::library::{Library, Stack};
 use crate::Geometry;
@@ -54,6 +54,19 @@ impl Scene {
     pub fn read(&self, time: Option<f64>, prim: Option<&str>) -> Result<(Geometry, Vec<String>)> {
         let found = self.read_prims(time, prim)?;
         Ok((found.geometry, found.notes))
+    }
+
+    /// The geometry of each prim at a time, by itself; else as [`Self::read`].
+    pub fn read_each(
+        &self,
+        time: Option<f64>,
+        prim: Option<&str>,
+    ) -> Result<(Vec<PrimGeometry>, Vec<String>)> {
+        self.library.begin();
+        let mut notes = Vec::new();
+        let each = read_each(&self.library, &self.stack, self, time, prim, &mut notes)?;
+        notes.extend(self.library.passed_over());
+        Ok((each, notes))
     }
 
     /// As [`Self::read`], and of how many prims.

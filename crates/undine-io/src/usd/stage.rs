@@ -2,13 +2,14 @@
 //!
 //! Each output is a prim below the default one. Points, meshes and curves are shown by *value clips*: at each frame, the
 //! attributes are those of that frame's file, so that counts and connections may change. Volumes are shown by the path of
-//! each frame's `.vdb`. Only frames that are there are listed; where one is missing, the one before it stays.
+//! each frame's `.vdb`. [Shapes](super::shapes) are referred to, and moved by clips. Only frames that are there are listed; where one is missing, the one before it stays.
 //!
 //! Clips give values only to attributes that a *manifest* declares, and a prim has only those primvars that are declared
 //! where it stands. Both declarations are taken from one frame of the output: [`StageOutput::of_clips`].
 
 use super::geometry::{constant, identifier, scene_fields};
 use super::layer::{Array, Attribute, Fields, Layer, Prim, Relationship, Value};
+use super::shapes::reference;
 use crate::error::{IoError, Result};
 use crate::metadata::FileMetadata;
 use std::collections::BTreeSet;
@@ -49,6 +50,14 @@ pub enum StageKind {
         /// The file that [`manifest`] gives the bytes of, relative to the root.
         manifest: String,
     },
+    /// Where the prims of a layer are that [`still`](super::shapes::still) made, as [`clip`](super::shapes::clip) puts it down.
+    /// There may be no frames: nothing moves then.
+    Shapes {
+        /// The file of that layer, relative to the root.
+        layer: String,
+        /// The file that [`manifest`](super::shapes::manifest) gives the bytes of, relative to the root.
+        manifest: String,
+    },
     /// Grids of OpenVDB.
     Volume {
         /// Their names.
@@ -87,6 +96,12 @@ impl StageOutput {
         Ok(Self { name: name.to_owned(), kind: StageKind::Clips { prim, manifest }, frames })
     }
 
+    /// The shapes below a root of this name, which is also that of the prim.
+    pub fn of_shapes(name: &str, layer: &str, manifest: &str, frames: Vec<(f64, String)>) -> Self {
+        let (layer, manifest) = (layer.to_owned(), manifest.to_owned());
+        Self { name: name.to_owned(), kind: StageKind::Shapes { layer, manifest }, frames }
+    }
+
     /// A volume of these grids.
     pub fn of_volume(name: &str, fields: Vec<VolumeField>, frames: Vec<(f64, String)>) -> Self {
         Self { name: name.to_owned(), kind: StageKind::Volume { fields }, frames }
@@ -123,7 +138,16 @@ pub fn layer(stage: &Stage) -> Result<Layer> {
         }
         let frames = frames_of(output)?;
         children.push(match &output.kind {
-            StageKind::Clips { prim, manifest } => clips(name, prim, manifest, &frames),
+            StageKind::Clips { prim, manifest } => {
+                let fields = clips(&prim.name, manifest, &frames);
+                Prim { name, fields, ..prim.clone() }
+            }
+            StageKind::Shapes { layer, manifest } => {
+                let mut fields = clips(&name, manifest, &frames);
+                let there = reference(&anchored(layer), &format!("/{name}"));
+                fields.insert("references".to_owned(), there);
+                Prim { name, fields, ..Prim::default() }
+            }
             StageKind::Volume { fields } => volume(&root, name, fields, &frames)?,
         });
     }
@@ -162,7 +186,11 @@ fn declarations(prim: &Prim) -> Prim {
     }
 }
 
-fn clips(name: String, prim: &Prim, manifest: &str, frames: &[(f64, String)]) -> Prim {
+/// The metadata of a prim whose values are those of another in the files of its frames; none without frames.
+fn clips(prim: &str, manifest: &str, frames: &[(f64, String)]) -> Fields {
+    if frames.is_empty() {
+        return Fields::new();
+    }
     let files = frames.iter().map(|(_, file)| anchored(file)).collect();
     let active = (0..).zip(frames).flat_map(|(n, (time, _))| [*time, f64::from(n)]).collect();
     let times = frames.iter().flat_map(|(time, _)| [*time, *time]).collect();
@@ -170,16 +198,12 @@ fn clips(name: String, prim: &Prim, manifest: &str, frames: &[(f64, String)]) ->
         ("active", Value::Array(Array::Double(active, 2))),
         ("assetPaths", Value::Array(Array::Asset(files))),
         ("manifestAssetPath", Value::Asset(anchored(manifest))),
-        ("primPath", Value::String(format!("/{}", prim.name))),
+        ("primPath", Value::String(format!("/{prim}"))),
         ("times", Value::Array(Array::Double(times, 2))),
     ];
     let set: Fields = entries.map(|(name, value)| (name.to_owned(), value)).into();
     let sets = Fields::from([("default".to_owned(), Value::Dictionary(set))]);
-    let mut fields = Fields::new();
-    if !frames.is_empty() {
-        fields.insert("clips".to_owned(), Value::Dictionary(sets));
-    }
-    Prim { name, fields, ..prim.clone() }
+    Fields::from([("clips".to_owned(), Value::Dictionary(sets))])
 }
 
 fn volume(

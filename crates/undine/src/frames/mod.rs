@@ -1,9 +1,13 @@
 //! What a frame's files hold: each store of an Object in a file of its own, under the customary names of channels.
 
 mod points;
+mod shapes;
 mod stage;
 
+pub use shapes::ShapesFile;
 pub use stage::StageFile;
+
+pub(crate) use shapes::is_stem as is_of_shapes;
 
 use crate::cache::{CacheError, FrameId};
 use crate::prepare;
@@ -35,6 +39,9 @@ pub enum FrameError {
     /// In the cache.
     #[error(transparent)]
     Cache(#[from] CacheError),
+    /// In what a collider or a body looks like.
+    #[error(transparent)]
+    Shapes(#[from] undine_sim::SimError),
 }
 
 /// A volume of several levels may become so many leaves of 512 voxels of the finest: 8 GB of `f32`.
@@ -132,7 +139,8 @@ pub fn each_file<E: From<FrameError>>(
     let moment = Moment { id, time, settings: &scene.settings };
     let is_due =
         |every: usize| (id.frame() - scene.settings.first).rem_euclid(every.max(1) as i64) == 0;
-    for output in scene.outputs.iter().filter(|output| is_due(output.every)) {
+    let outputs = scene.outputs.iter().enumerate();
+    for (n, output) in outputs.filter(|(_, output)| is_due(output.every)) {
         let objects = prepare::objects_of(output, simulation);
         let is_written = |id| objects.as_ref().is_none_or(|objects| objects.contains(&id));
         for (path, object) in simulation.objects().filter(|(_, object)| is_written(object.id())) {
@@ -143,6 +151,12 @@ pub fn each_file<E: From<FrameError>>(
                     take(&format!("{stem}.{}", content.extension()), &content)?;
                 }
             }
+        }
+        let metadata = moment.metadata(output.up.unwrap_or(scene.settings.up));
+        if let Some(shapes) = &mut stage.shapes
+            && let Some(bytes) = shapes.clip(n, simulation, &metadata, &moment)?
+        {
+            take(&format!("{}.usdc", shapes::stem(n)), &Content::Usd(bytes))?;
         }
     }
     Ok(())

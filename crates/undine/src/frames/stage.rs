@@ -2,6 +2,7 @@
 //!
 //! It is made from what the cache lists and is written anew after each frame, so that it can be opened while a run goes on.
 
+use super::shapes::{ShapesFile, is_stem};
 use super::{FrameError, Moment};
 use crate::cache::{Cache, FrameEntry};
 use std::collections::BTreeMap;
@@ -27,17 +28,20 @@ struct Clip {
 /// The scene over a cache.
 #[derive(Debug, Default)]
 pub struct StageFile {
+    /// The colliders and bodies that are shown in it.
+    pub(super) shapes: Option<ShapesFile>,
     clips: BTreeMap<String, Clip>,
     volumes: BTreeMap<String, Vec<VolumeField>>,
 }
 
 impl StageFile {
-    /// Knows what the frames of a cache that are there already have said.
-    pub fn of(cache: &Cache) -> Result<Self, FrameError> {
-        let mut this = Self::default();
+    /// Knows what the frames of a cache that are there already have said. With `shapes`, colliders and bodies are shown, too.
+    pub fn of(cache: &Cache, shapes: Option<ShapesFile>) -> Result<Self, FrameError> {
+        let mut this = Self { shapes, ..Self::default() };
         for entry in cache.frames() {
             for (stem, extension, name) in files(entry) {
                 match extension {
+                    "usdc" if is_stem(stem) => {}
                     "usdc" if this.is_news(stem, entry, cache) => {
                         let clip = read_clip(&cache.path(name))?;
                         this.know(stem, clip);
@@ -116,10 +120,22 @@ impl StageFile {
                 listed.push((entry.frame.number(), name.to_owned()));
             }
         }
+        if cache.frames().is_empty() {
+            return Ok(());
+        }
         let mut outputs = Vec::new();
         let mut manifests = Vec::new();
+        if let Some(shapes) = &mut self.shapes {
+            shapes.write(cache)?;
+            for (name, layer, manifest) in shapes.roots() {
+                let moved = frames.iter().find(|(key, _)| **key == (name, "usdc"));
+                let moved = moved.map(|(_, frames)| frames.clone()).unwrap_or_default();
+                outputs.push(StageOutput::of_shapes(name, layer, &manifest, moved));
+            }
+        }
         for ((stem, extension), frames) in frames {
             let output = match extension {
+                "usdc" if is_stem(stem) => continue,
                 "usdc" => {
                     let Some(clip) = self.clips.get(stem) else { continue };
                     let manifest = format!("{stem}.clips.usda");

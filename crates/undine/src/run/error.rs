@@ -108,7 +108,7 @@ impl RunError {
                 FrameError::Cache(why) if why.is_disk() => ExitCode::Disk,
                 FrameError::Core(why) => of_core(why),
                 FrameError::Io(_) => ExitCode::Disk,
-                FrameError::Cache(_) => ExitCode::Failed,
+                FrameError::Shapes(_) | FrameError::Cache(_) => ExitCode::Failed,
             },
             Self::Stopped { source, .. } => match source.cause() {
                 SimError::Core(why) => of_core(why),

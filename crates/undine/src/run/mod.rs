@@ -63,6 +63,8 @@ pub fn run(
     let identity =
         Identity { build: env!("CARGO_PKG_VERSION").to_owned(), scene: record.fingerprint() };
     let mut simulation = prepare::simulation(scene, options.budget.clone())?;
+    // Before the state of a checkpoint is taken: what is said once must not depend on it.
+    let shapes = frames::ShapesFile::of(scene, &simulation)?;
     let (cache, start) = Cache::open(&folder, &record, keep, options.choice)?;
     start.notes.iter().for_each(|note| listener.note(&note.to_string()));
     if let Some(frame) = start.after {
@@ -70,7 +72,7 @@ pub fn run(
     }
     let mut stats = cache.frame_lines("stats.jsonl")?;
     let mut log = cache.lines("log.txt", |_| true)?;
-    let mut stage = StageFile::of(&cache)?;
+    let mut stage = StageFile::of(&cache, Some(shapes))?;
     stage.write(&cache, scene)?;
     let mut writer = Writer { scene, cache, stage, identity, keep, last, took: Duration::ZERO };
     let next = start.after.map_or(first, |frame| frame + 1);

@@ -15,7 +15,8 @@ use undine_sim::{ObjectId, Result, Simulation};
 /// All colliders and rigid bodies of a Simulation.
 #[derive(Debug)]
 pub struct Shapes {
-    things: Vec<Thing>,
+    /// Object by Object.
+    pub(crate) things: Vec<Thing>,
 }
 
 /// A collider or body where it is.
@@ -117,11 +118,6 @@ impl Shapes {
             all.extend(thing.at(simulation, time)?);
         }
         Ok(all)
-    }
-
-    /// Object by Object.
-    pub(crate) fn things(&mut self) -> &mut [Thing] {
-        &mut self.things
     }
 }
 

@@ -4,4 +4,5 @@ mod cache;
 mod coupling;
 mod files;
 mod scenes;
+mod shapes;
 mod whole;

@@ -20,9 +20,10 @@ mod walk;
 mod write;
 
 pub(in crate::usd) use read::is_read;
-pub(super) use walk::{check_depth, read_prims};
+pub use walk::PrimGeometry;
+pub(super) use walk::{check_depth, read_each, read_prims};
 pub use write::{Form, layer, origin_for};
-pub(super) use write::{constant, scene_fields};
+pub(super) use write::{constant, scene_fields, uniform};
 
 /// A name made of this one that every program takes for an identifier: ASCII letters, digits and `_`.
 ///

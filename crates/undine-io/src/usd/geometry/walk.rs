@@ -4,9 +4,11 @@ use super::super::compose::Composed;
 use super::super::layer::Value;
 use super::super::library::{Library, Stack};
 use super::super::scene::Scene;
+use super::read::Piece;
 use super::{join, read, transform};
 use crate::Geometry;
 use crate::error::{IoError, Result};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 use undine_core::glam::{DMat3, DMat4, DVec3};
@@ -17,7 +19,25 @@ const MOST_DEPTH: usize = 200;
 /// Points of several prims together. A few lines can refer to one prim so often that no memory holds its copies.
 const MOST_JOINED: usize = 1 << 26;
 
-/// Reads the geometry of all prims, or of those at and below one path, and says of how many.
+/// A prim that has geometry, before it is joined with others.
+struct Found {
+    path: String,
+    words: BTreeMap<String, String>,
+    piece: Piece,
+}
+
+/// The geometry of one prim of a scene.
+#[derive(Debug, Clone)]
+pub struct PrimGeometry {
+    /// Its path: `/fall/shapes/crate`.
+    pub path: String,
+    /// What it says of itself under names of ours, without their `undine:`: `kind`, `path`, `infinite`.
+    pub words: BTreeMap<String, String>,
+    /// Where it is at the time, in metres of the world with Y up.
+    pub geometry: Geometry,
+}
+
+/// Reads the geometry of all prims, or of those at and below one path, as one, and says of how many.
 pub(in crate::usd) fn read_prims(
     library: &Library,
     stack: &Rc<Stack>,
@@ -26,12 +46,49 @@ pub(in crate::usd) fn read_prims(
     chosen: Option<&str>,
     notes: &mut Vec<String>,
 ) -> Result<(Geometry, usize)> {
-    let refused = |prim: &str, found: String| IoError::Scene {
+    let found = find(library, stack, scene, time, chosen, notes)?;
+    let prims = found.len();
+    let pieces = found.into_iter().map(|found| found.piece).collect();
+    let geometry = join::join(pieces, notes).map_err(|why| refused(scene, "/", why))?;
+    Ok((geometry, prims))
+}
+
+/// Reads the geometry of all prims, or of those at and below one path, each by itself.
+pub(in crate::usd) fn read_each(
+    library: &Library,
+    stack: &Rc<Stack>,
+    scene: &Scene,
+    time: Option<f64>,
+    chosen: Option<&str>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<PrimGeometry>> {
+    let found = find(library, stack, scene, time, chosen, notes)?;
+    let alone = found.into_iter().map(|Found { path, words, piece }| {
+        let geometry = join::join(vec![piece], notes).map_err(|why| refused(scene, &path, why))?;
+        Ok(PrimGeometry { path, words, geometry })
+    });
+    alone.collect()
+}
+
+fn refused(scene: &Scene, prim: &str, found: String) -> IoError {
+    IoError::Scene {
         file: scene.file().to_owned(),
         prim: prim.to_owned(),
         found,
         wanted: "points, faces and curves that belong together".to_owned(),
-    };
+    }
+}
+
+/// All prims with geometry, or those at and below one path.
+fn find(
+    library: &Library,
+    stack: &Rc<Stack>,
+    scene: &Scene,
+    time: Option<f64>,
+    chosen: Option<&str>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Found>> {
+    let refused = |prim: &str, found: String| refused(scene, prim, found);
     let chosen = chosen.map_or("", |path| path.trim_end_matches('/'));
     // What is chosen, and what lies on the way to it.
     let is_wanted = |path: &str| is_within(path, chosen) || is_within(chosen, path);
@@ -63,7 +120,7 @@ pub(in crate::usd) fn read_prims(
                         wanted: "fewer copies of a prim; or choose some by their path".to_owned(),
                     });
                 }
-                pieces.push(piece);
+                pieces.push(Found { path: prim.path.clone(), words: words(&prim, time), piece });
             }
             // What is below it are patterns that it would repeat.
             "PointInstancer" => {
@@ -88,9 +145,22 @@ pub(in crate::usd) fn read_prims(
             wanted: "a path such as /World/Splash".to_owned(),
         });
     }
-    let prims = pieces.len();
-    let geometry = join::join(pieces, notes).map_err(|why| refused("/", why))?;
-    Ok((geometry, prims))
+    Ok(pieces)
+}
+
+/// What a prim says of itself under names of ours.
+fn words(prim: &Composed, time: Option<f64>) -> BTreeMap<String, String> {
+    let names = prim.attribute_names().into_iter();
+    let ours = names.filter_map(|name| Some((name, name.strip_prefix("undine:")?)));
+    let said = ours.filter_map(|(name, own)| {
+        let value = prim.value(name, time)?;
+        let text = match &*value {
+            Value::Bool(flag) => flag.to_string(),
+            other => other.text()?.to_owned(),
+        };
+        Some((own.to_owned(), text))
+    });
+    said.collect()
 }
 
 /// Refuses scenes that are deeper than any: such as one that refers to itself below itself.
