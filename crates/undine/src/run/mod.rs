@@ -116,8 +116,7 @@ fn advance(
         let began = Instant::now();
         writer.frame(simulation, FrameId::whole(first))?;
         writer.checkpoint(simulation, first)?;
-        let report =
-            FrameReport { frame: first, writing: writer.took(), ..FrameReport::default() };
+        let report = FrameReport { frame: first, writing: writer.took(), ..FrameReport::default() };
         told(simulation, stats, log, &mut *listener, report, began)?;
     }
     let outputs = simulation.timeline().outputs_per_frame.max(1);
