@@ -6,19 +6,27 @@
 pub mod canvas;
 pub mod colour;
 pub mod colour_map;
+pub mod difference;
 pub mod error;
 pub mod files;
 pub mod image;
+pub mod legend;
 mod pass;
 mod raster;
 mod render;
 mod shade;
+pub mod sheet;
 pub mod shot;
+pub mod ticks;
 pub mod tone;
 
 pub use canvas::Canvas;
 pub use colour_map::ColourMap;
+pub use difference::Difference;
 pub use error::{RenderError, Result};
 pub use image::{Display, Image, Size};
+pub use legend::{ColourBar, Legend};
 pub use render::{Quality, render};
+pub use sheet::{Sheet, SheetFrame};
+pub use ticks::Ticks;
 pub use tone::{Background, exposed};
