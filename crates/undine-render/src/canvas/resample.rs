@@ -116,7 +116,8 @@ mod tests {
 
     #[test]
     fn a_fine_checkerboard_becomes_the_grey_of_half_the_light() {
-        let board = |n: usize| if (n % 64 + n / 64) % 2 == 0 { [255; 4] } else { [0, 0, 0, 255] };
+        let board =
+            |n: usize| if (n % 64 + n / 64).is_multiple_of(2) { [255; 4] } else { [0, 0, 0, 255] };
         let display = Display { size: size(64, 64), pixels: (0..64 * 64).map(board).collect() };
         let small = resized(&display, size(8, 8));
         // Half the light of white is 188 in sRGB; a mean of bytes would be 128.

@@ -43,7 +43,7 @@ pub fn encoded(image: &Image, precision: Precision, notes: &[(&str, &str)]) -> R
     let mut attributes =
         LayerAttributes { software_name: Some(SOFTWARE.into()), ..Default::default() };
     for (name, note) in notes {
-        let [name, note] = [name, note].map(|text| Text::new_or_none(text));
+        let [name, note] = [name, note].map(|&text| Text::new_or_none(text));
         let (Some(name), Some(note)) = (name, note) else { continue };
         attributes.other.insert(name, AttributeValue::Text(note));
     }
@@ -84,7 +84,7 @@ pub fn decoded(bytes: &[u8], file: &Path) -> Result<Image> {
     let size = Size::new(layer.size.width(), layer.size.height())?;
     let channel = |name: &str| -> Option<Vec<f32>> {
         let mut channels = layer.channel_data.list.iter();
-        let found = channels.find(|channel| channel.name == Text::from(name))?;
+        let found = channels.find(|channel| channel.name == *name)?;
         let values: Vec<f32> = found.sample_data.values_as_f32().collect();
         (values.len() == size.pixels()).then_some(values)
     };

@@ -12,6 +12,12 @@ const LONGEST: usize = 16_384;
 /// The longest time that a frame may stay [ms].
 const LONGEST_STAY: u64 = (1 << 24) - 1;
 
+/// A frame that takes the place of what was there, and stays when its time is over.
+const REPLACE: u8 = 0b10;
+
+/// A frame that is laid over what was there, and stays when its time is over.
+const LAY_OVER: u8 = 0b00;
+
 /// An animation that grows by a frame at a time.
 pub struct Animation {
     size: Size,
@@ -59,7 +65,7 @@ impl Animation {
         match (changed, self.parts.last_mut()) {
             (None, Some((_, stays))) if *stays + stay <= LONGEST_STAY => *stays += stay,
             (changed, _) => {
-                let part = part(frame, changed.unwrap_or([0, 0, 1, 1]))?;
+                let part = smallest(frame, self.last.as_ref(), changed.unwrap_or([0, 0, 1, 1]))?;
                 self.parts.push((part, stay.min(LONGEST_STAY)));
             }
         }
@@ -116,10 +122,31 @@ fn changed(last: &Display, frame: &Display) -> Option<[usize; 4]> {
     Some([left, top, right + 1 - left, bottom + 1 - top])
 }
 
-/// What is in a chunk `ANMF`, with no duration yet: a rectangle of a frame that replaces what was there.
-fn part(frame: &Display, [left, top, width, height]: [usize; 4]) -> Result<Vec<u8>> {
+/// What is in a chunk `ANMF`, with no duration yet: a rectangle of a frame that replaces what was there, or one that is laid over
+/// it, and transparent where nothing changed. Which is smaller depends on how much changed.
+fn smallest(frame: &Display, last: Option<&Display>, area: [usize; 4]) -> Result<Vec<u8>> {
+    let pixels = cut(frame, area);
+    let replaced = part(&pixels, area, REPLACE)?;
+    let Some(last) = last else { return Ok(replaced) };
+    let mut over = pixels;
+    for (pixel, before) in over.iter_mut().zip(cut(last, area)) {
+        if *pixel == before {
+            *pixel = [0; 4];
+        } else if pixel[3] < 255 {
+            // What is laid over cannot make anything transparent.
+            return Ok(replaced);
+        }
+    }
+    let laid_over = part(&over, area, LAY_OVER)?;
+    Ok(if laid_over.len() < replaced.len() { laid_over } else { replaced })
+}
+
+fn cut(frame: &Display, [left, top, width, height]: [usize; 4]) -> Vec<[u8; 4]> {
     let rows = frame.pixels.chunks(frame.size.width).skip(top).take(height);
-    let pixels: Vec<[u8; 4]> = rows.flat_map(|row| &row[left..left + width]).copied().collect();
+    rows.flat_map(|row| &row[left..left + width]).copied().collect()
+}
+
+fn part(pixels: &[[u8; 4]], [left, top, width, height]: [usize; 4], how: u8) -> Result<Vec<u8>> {
     let mut still = Vec::new();
     let is_opaque = pixels.iter().all(|pixel| pixel[3] == 255);
     let colours: Vec<u8>;
@@ -127,7 +154,7 @@ fn part(frame: &Display, [left, top, width, height]: [usize; 4]) -> Result<Vec<u
         colours = pixels.iter().flat_map(|&[r, g, b, _]| [r, g, b]).collect();
         (&colours, ColorType::Rgb8)
     } else {
-        (bytemuck::cast_slice(&pixels), ColorType::Rgba8)
+        (bytemuck::cast_slice(pixels), ColorType::Rgba8)
     };
     WebPEncoder::new(&mut still)
         .encode(bytes, width as u32, height as u32, colour)
@@ -136,8 +163,7 @@ fn part(frame: &Display, [left, top, width, height]: [usize; 4]) -> Result<Vec<u
     for number in [left / 2, top / 2, width - 1, height - 1, 0] {
         part.extend(three_bytes(number as u64));
     }
-    // Do not mix with what is below, and leave it when the time is over.
-    part.push(0b10);
+    part.push(how);
     // A still file is `RIFF`, a length, `WEBP`, and then the chunk of the frame.
     part.extend(still.get(12..).unwrap_or_default());
     Ok(part)

@@ -1,7 +1,9 @@
 //! Tests of the whole crate, one program.
 
+mod canvas;
 mod files;
 mod kill_film;
+mod looking;
 #[cfg(feature = "peer-python")]
 mod peer;
 mod pictures;
