@@ -288,3 +288,46 @@ fn an_output_says_whose_shapes_are_written() {
     assert_eq!(shown(folder.path(), 2.0).len(), 1);
     assert!(!folder.path().join("cache/shapes.0002.usdc").exists(), "nothing of it moves");
 }
+
+/// OpenUSD and Blender put every corner where we read it, whichever way is up.
+#[cfg(feature = "peer-python")]
+#[test]
+fn peer_programs_show_shapes_where_they_are() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peer/shapes.py");
+    for (up, output) in [("", ""), ("", "up=\"z\""), ("up=\"z\"", "format=\"ply\"")] {
+        let folder = made(&fall("0 5 1 m", up, output));
+        let stage = folder.path().join("cache/fall.usda");
+        let words = [stage.to_str().unwrap(), "1", "4", "9"];
+        let said = peers::python(&script, words);
+        // Blender says a word of its own before.
+        let told = said.lines().rfind(|line| line.starts_with('{')).expect("what there is");
+        let told: serde_json::Value = serde_json::from_str(told).unwrap();
+        let vectors = |value: &serde_json::Value| -> Vec<DVec3> {
+            let corners: Vec<[f64; 3]> = serde_json::from_value(value.clone()).unwrap();
+            corners.into_iter().map(DVec3::from_array).collect()
+        };
+        for frame in ["1", "4", "9"] {
+            let prims = shown(folder.path(), frame.parse().unwrap());
+            for (path, prim) in &prims {
+                let found = &told["frames"][frame][path];
+                let what = format!("{path}, frame {frame}, {up}, {output}");
+                assert_eq!(found["kind"], prim.words["kind"], "{what}");
+                assert_eq!(found["infinite"], prim.words.contains_key("infinite"), "{what}");
+                let is_z = told["up"] == "Z";
+                let read = &prim.geometry.points.positions;
+                let ours = |at: &DVec3| if is_z { UpAxis::Z.to_file(*at) } else { *at };
+                for (peer, wanted) in [
+                    ("usd", read.iter().map(ours).collect::<Vec<_>>()),
+                    ("blender", read.iter().map(|at| UpAxis::Z.to_file(*at)).collect()),
+                ] {
+                    let corners = vectors(&found[peer]);
+                    assert_eq!(corners.len(), wanted.len(), "{what}, {peer}");
+                    for (a, b) in corners.iter().zip(&wanted) {
+                        assert!(a.distance(*b) < 1e-4, "{what}, {peer}: {a} not {b}");
+                    }
+                }
+            }
+            assert_eq!(prims.len(), 5);
+        }
+    }
+}
