@@ -12,6 +12,7 @@ pub mod files;
 pub mod image;
 pub mod legend;
 mod pass;
+pub mod plot;
 mod raster;
 mod render;
 mod shade;
