@@ -168,7 +168,7 @@ impl Page {
         self.text([0.0, 33.0], &counted, Role::Muted, Anchor::Start);
         // Solid and dashed, from the right.
         let mut end = width;
-        for (name, dashed) in plot.key.iter().flatten().zip([false, true]).rev() {
+        for (name, dashed) in plot.key.iter().flat_map(|[a, b]| [(b, true), (a, false)]) {
             let name = shortened(name, TEXT as f32, (0.3 * width) as f32);
             self.text([end, 15.0], &name, Role::Muted, Anchor::End);
             end -= measured(&name) + 6.0;
