@@ -30,7 +30,7 @@ pub struct Exposed {
 /// What a node is called: its first argument, or what it is.
 pub fn name_of(element: &Element) -> &str {
     match element.name.as_str() {
-        "setup" | "output" => &element.name,
+        "setup" | "output" | "render" => &element.name,
         _ => element.arguments.first().and_then(Atom::text).unwrap_or(&element.name),
     }
 }

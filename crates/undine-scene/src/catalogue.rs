@@ -1,6 +1,7 @@
 //! Every node that a scene may hold: what the phenomena, the data graph and the settings declare.
 
 use crate::output::OUTPUT;
+use crate::render::RENDER;
 use crate::settings::SETUP;
 use std::collections::BTreeMap;
 use undine_schema::{Declaration, Kind, Parameter, spelling};
@@ -11,6 +12,7 @@ pub const KEYWORDS: &[(&str, &str)] = &[
     ("input", "prepares data for Behaviors: a file, or sources and filters"),
     ("group", "holds Behaviors and Groups, and sets parameters for all of them"),
     ("output", "says what is written, and where"),
+    ("render", "says what pictures of the run show, and from where"),
     ("expose", "gives a parameter a name that can be set from outside"),
     ("include", "takes in the nodes of another file"),
     ("template", "a Group that is written once and used several times"),
@@ -28,7 +30,7 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// All Behaviors and nodes of the data graph; `setup` and `output` are always there.
+    /// All Behaviors and nodes of the data graph; `setup`, `output` and `render` are always there.
     pub fn new(declarations: impl IntoIterator<Item = &'static Declaration>) -> Self {
         let (mut behaviors, mut graph) = (BTreeMap::new(), BTreeMap::new());
         for declaration in declarations {
@@ -63,7 +65,7 @@ impl Catalogue {
 
     /// Everything that is declared: settings, Behaviors, nodes of the data graph.
     pub fn declarations(&self) -> impl Iterator<Item = &'static Declaration> {
-        [&SETUP, &OUTPUT].into_iter().chain(self.behaviors()).chain(self.graph_nodes())
+        [&SETUP, &OUTPUT, &RENDER].into_iter().chain(self.behaviors()).chain(self.graph_nodes())
     }
 
     /// The parameter that a channel stands for, if some Behavior has one.

@@ -4,6 +4,7 @@ use crate::address::{Exposed, below};
 use crate::catalogue::{Catalogue, suggestion};
 use crate::diagnostic::{Diagnostic, Place, Report};
 use crate::output::{OUTPUT, Output};
+use crate::render::{RENDER, Render};
 use crate::scene::{Expose, GraphNode, Input};
 use crate::settings::SETUP;
 use std::collections::BTreeMap;
@@ -31,7 +32,13 @@ enum Found {
 
 impl Check<'_> {
     /// Resolves every name of inputs and targets to a path from the root, and reports what is missing.
-    pub fn names(&mut self, root: &mut Group, inputs: &mut [Input], outputs: &mut [Output]) {
+    pub fn names(
+        &mut self,
+        root: &mut Group,
+        inputs: &mut [Input],
+        outputs: &mut [Output],
+        renders: &mut [Render],
+    ) {
         let known: Vec<String> = inputs.iter().map(|input| input.name.clone()).collect();
         for input in inputs.iter_mut() {
             let group = input.name.rsplit_once('/').map_or("", |(group, _)| group).to_owned();
@@ -48,6 +55,12 @@ impl Check<'_> {
             if let Some(of) = &output.of {
                 let place = self.place(&format!("output{n}.of"));
                 output.of = self.target(of, "", &place, &tree);
+            }
+        }
+        for (n, render) in renders.iter_mut().enumerate() {
+            if let Some(of) = &render.of {
+                let place = self.place(&format!("render{n}.of"));
+                render.of = self.target(of, "", &place, &tree);
             }
         }
     }
@@ -344,6 +357,7 @@ impl Check<'_> {
         let declarations: Vec<&'static Declaration> = match (node, tree.get(node)) {
             ("setup", None) => vec![&SETUP],
             ("output", None) => vec![&OUTPUT],
+            ("render", None) => vec![&RENDER],
             (_, Some(Found::Behavior(declaration))) => vec![*declaration],
             (_, Some(Found::Group)) => {
                 let mut below_here = Vec::new();

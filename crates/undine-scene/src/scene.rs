@@ -7,6 +7,7 @@ use crate::diagnostic::{Diagnostic, Place, Report, Source};
 use crate::document::{Atom, Element, Scalar};
 use crate::include::{self, Files};
 use crate::output::{OUTPUT, Output};
+use crate::render::{self, Render};
 use crate::settings::{SETUP, Settings};
 use crate::tree::Tree;
 use crate::{syntax, template};
@@ -26,6 +27,8 @@ pub struct Scene {
     pub root: Group,
     /// What is written; one that writes everything, if the scene says nothing.
     pub outputs: Vec<Output>,
+    /// What pictures show; none, if the scene says nothing.
+    pub renders: Vec<Render>,
     /// Parameters that have a name to be set by.
     pub exposes: Vec<Expose>,
     /// What may not be what was meant.
@@ -158,11 +161,18 @@ impl Scene {
             .enumerate()
             .map(|(n, element)| output(&mut tree, element, n))
             .collect();
+        let mut renders: Vec<Render> = elements
+            .iter()
+            .filter(|element| element.name == "render")
+            .enumerate()
+            .map(|(n, element)| render::render(&mut tree, element, n))
+            .collect();
         let mut inputs = tree.inputs;
         if outputs.is_empty() {
             outputs.push(Output::plain());
         }
         one_folder(&mut outputs, &places, &mut report);
+        render::each_has_its_name(&renders, &places, &mut report);
 
         // What names something else, and what is missing; not where a file is missing that may hold it.
         let mut exposes = Vec::new();
@@ -170,7 +180,7 @@ impl Scene {
         if !incomplete {
             let mut check =
                 Check { catalogue, places: &places, report: &mut report, start: &start };
-            check.names(&mut root, &mut inputs, &mut outputs);
+            check.names(&mut root, &mut inputs, &mut outputs, &mut renders);
             exposes = check.exposes(&root, address::exposed(&elements, ""), &inputs);
         }
         if report.has_errors() {
@@ -182,6 +192,7 @@ impl Scene {
             inputs,
             root,
             outputs,
+            renders,
             exposes,
             warnings: report,
             folder,
@@ -376,6 +387,10 @@ fn override_all(
         let has_output = elements.iter().any(|element| element.name == "output");
         if path.starts_with("output.") && !has_output {
             elements.push(Element::new("output", &named));
+        }
+        let has_render = elements.iter().any(|element| element.name == "render");
+        if path.starts_with("render.") && !has_render {
+            elements.push(Element::new("render", &named));
         }
         let given = Given::Value(named.clone(), Atom { scalar: typed_scalar(typed), place: value });
         if let Err(error) = address::set(elements, &path, given, &named, catalogue) {

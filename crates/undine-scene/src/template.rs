@@ -2,7 +2,7 @@
 //!
 //! A template is the body of a Group. Its `expose` nodes are what a `use` may set; everything else is as it is written.
 //! A `use` becomes a Group of its own name, so that what is inside has a path: `left/inflow`. An `include` with a name does
-//! the same with a file, whose `setup` and `output` are left aside.
+//! the same with a file, whose `setup`, `output` and `render` are left aside.
 
 use crate::address::{self, Given};
 use crate::catalogue::{Catalogue, suggestion};
@@ -87,9 +87,9 @@ impl Uses<'_> {
                 "use" => expanded.extend(self.use_template(&element, depth)),
                 "include" => {
                     let taken = element.taken.take().unwrap_or_default();
-                    let body = taken
-                        .into_iter()
-                        .filter(|node| !matches!(node.name.as_str(), "setup" | "output"));
+                    let body = taken.into_iter().filter(|node| {
+                        !matches!(node.name.as_str(), "setup" | "output" | "render")
+                    });
                     expanded.extend(self.group(&element, body.collect(), depth));
                 }
                 "template" => self.report.add(

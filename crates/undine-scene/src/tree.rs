@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Place, Report};
 use crate::document::{Atom, Element, Property, Scalar};
 use crate::scene::Input;
 use crate::settings::Settings;
-use crate::{keys, values, words};
+use crate::{keys, render, values, words};
 use std::collections::BTreeMap;
 use undine_schema::setup::{self, Behavior, Group, Node};
 use undine_schema::{Declaration, Kind, Parameter, Setting, spelling};
@@ -52,8 +52,8 @@ impl Tree<'_> {
                     None
                 }
                 "expose" | "use" | "include" | "template" => None,
-                "setup" | "output" if own.is_none() => None,
-                "setup" | "output" => {
+                "setup" | "output" | "render" if own.is_none() => None,
+                "setup" | "output" | "render" => {
                     self.report.add(
                         Diagnostic::error(
                             &element.place,
@@ -229,10 +229,9 @@ impl Tree<'_> {
         let owner =
             self.catalogue.behaviors().find(|declaration| declaration.parameter(name).is_some());
         let behaviors = self.catalogue.behaviors().map(|declaration| declaration.name);
-        let keywords = KEYWORDS
-            .iter()
-            .map(|(word, _)| *word)
-            .filter(|word| path.is_empty() || !matches!(*word, "setup" | "output" | "template"));
+        let keywords = KEYWORDS.iter().map(|(word, _)| *word).filter(|word| {
+            path.is_empty() || !matches!(*word, "setup" | "output" | "render" | "template")
+        });
         let names: Vec<&str> = keywords.chain(behaviors).collect();
         let help = match owner {
             Some(owner) if spelling::alike(name, names.iter().copied()).is_empty() => {
@@ -336,7 +335,10 @@ impl Tree<'_> {
                     Diagnostic::error(&child.place, format!("`{}` is set twice", child.name))
                         .help("keep one of them"),
                 );
-            } else if declaration.kind == Kind::Settings && child.block {
+            } else if declaration.kind == Kind::Settings
+                && child.block
+                && !render::CHANGES.contains(&parameter.name)
+            {
                 self.report.add(
                     Diagnostic::error(
                         &child.place,

@@ -1,6 +1,6 @@
 //! Every Behavior there is, and every other node of a scene.
 
-use undine_scene::{Catalogue, OUTPUT, SETUP, graph};
+use undine_scene::{Catalogue, OUTPUT, RENDER, SETUP, graph};
 use undine_schema::Declaration;
 use undine_sim::BehaviorKind;
 
@@ -13,7 +13,7 @@ pub fn behaviors() -> Vec<BehaviorKind> {
 pub fn declarations() -> Vec<&'static Declaration> {
     let behaviors = behaviors().into_iter().map(|kind| kind.declaration);
     let nodes = graph::NODES.iter().map(|node| node.declaration);
-    behaviors.chain(nodes).chain([&SETUP, &OUTPUT]).collect()
+    behaviors.chain(nodes).chain([&SETUP, &OUTPUT, &RENDER]).collect()
 }
 
 /// What the scene reader knows.
