@@ -8,6 +8,7 @@ pub mod cache;
 pub mod estimate;
 pub mod frames;
 pub mod prepare;
+pub mod preview;
 pub mod run;
 pub mod shapes;
 

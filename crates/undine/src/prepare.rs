@@ -71,7 +71,12 @@ pub fn stem(path: &str, suffix: Option<&str>) -> String {
 
 /// The Objects that an output writes; `None` for all.
 pub fn objects_of(output: &Output, simulation: &Simulation) -> Option<Vec<ObjectId>> {
-    let target = simulation.tree().find(0, output.of.as_deref()?);
+    objects_below(output.of.as_deref(), simulation)
+}
+
+/// The Objects at or below a path of the setup; `None` for all.
+pub fn objects_below(path: Option<&str>, simulation: &Simulation) -> Option<Vec<ObjectId>> {
+    let target = simulation.tree().find(0, path?);
     Some(target.map_or_else(Vec::new, |target| simulation.tree().objects_of(target)))
 }
 

@@ -1,7 +1,7 @@
 //! Who listens to a run: a terminal, a farm, a host application.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use undine_sim::report::SolveRecord;
 use undine_sim::{Budget, Stage};
@@ -19,6 +19,9 @@ pub trait Listener {
 
     /// A frame is whole.
     fn frame(&mut self, _frame: &FrameReport) {}
+
+    /// All pictures are there: where, and what was made of all of them.
+    fn pictures(&mut self, _folder: &Path, _made: &[PathBuf]) {}
 
     /// Whether the run should end after this substep.
     fn should_stop(&self) -> bool {

@@ -3,6 +3,7 @@
 mod about;
 mod error;
 mod listener;
+mod pictures;
 
 pub use about::{ABOUT, About, peak_memory};
 pub use error::{ExitCode, RunError};
@@ -11,6 +12,7 @@ pub use listener::{FrameReport, Listener};
 use crate::cache::{Cache, Choice, FrameId, Keep, Lines};
 use crate::frames::{self, StageFile};
 use crate::prepare;
+use pictures::Pictures;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use undine_core::memory::MemoryBudget;
@@ -65,6 +67,7 @@ pub fn run(
     let mut simulation = prepare::simulation(scene, options.budget.clone())?;
     // Before the state of a checkpoint is taken: what is said once must not depend on it.
     let shapes = frames::ShapesFile::of(scene, &simulation)?;
+    let mut pictures = Pictures::of(scene, &simulation, &folder);
     let (cache, start) = Cache::open(&folder, &record, keep, options.choice)?;
     start.notes.iter().for_each(|note| listener.note(&note.to_string()));
     if let Some(frame) = start.after {
@@ -74,9 +77,13 @@ pub fn run(
     let mut log = cache.lines("log.txt", |_| true)?;
     let mut stage = StageFile::of(&cache, Some(shapes))?;
     stage.write(&cache, scene)?;
-    let mut writer = Writer { scene, cache, stage, identity, keep, last, took: Duration::ZERO };
     let next = start.after.map_or(first, |frame| frame + 1);
     listener.begins((next, last), &folder);
+    if next <= last {
+        pictures.begin(scene, &simulation);
+    }
+    let mut writer =
+        Writer { scene, cache, stage, identity, keep, last, took: Duration::ZERO, pictures };
     if next > last {
         return Ok(writer.whole());
     }
@@ -94,6 +101,7 @@ pub fn run(
         },
         other => other,
     })?;
+    writer.pictures.finish(listener);
     Ok(whole)
 }
 
@@ -116,7 +124,12 @@ fn advance(
         let began = Instant::now();
         writer.frame(simulation, FrameId::whole(first))?;
         writer.checkpoint(simulation, first)?;
-        let report = FrameReport { frame: first, writing: writer.took(), ..FrameReport::default() };
+        let report = FrameReport {
+            frame: first,
+            writing: writer.took(),
+            pictures: writer.pictures.took(listener),
+            ..FrameReport::default()
+        };
         told(simulation, stats, log, &mut *listener, report, began)?;
     }
     let outputs = simulation.timeline().outputs_per_frame.max(1);
@@ -144,6 +157,7 @@ fn advance(
         let mut report = watch.report;
         writer.checkpoint(simulation, frame)?;
         report.writing = writer.took();
+        report.pictures = writer.pictures.took(listener);
         told(simulation, stats, log, &mut *listener, report, began)?;
     }
     Ok(())
@@ -216,6 +230,7 @@ struct Writer<'a> {
     last: i64,
     /// How long writing took since somebody asked.
     took: Duration,
+    pictures: Pictures,
 }
 
 impl Writer<'_> {
@@ -236,6 +251,10 @@ impl Writer<'_> {
 
     /// All files of a moment, whole or not at all.
     fn frame(&mut self, simulation: &Simulation, id: FrameId) -> Result<(), RunError> {
+        // Before the frame is whole: one that is has its picture.
+        if id.is_whole() {
+            self.pictures.frame(simulation, id.frame());
+        }
         let began = Instant::now();
         let mut frame = self.cache.begin_frame(id)?;
         frames::each_file(self.scene, simulation, id, &mut self.stage, |name, content| {

@@ -1,0 +1,325 @@
+//! A World as a picture sees it: its channels claimed for reading, and lent to what is drawn. Nothing is copied.
+
+use super::contents::{
+    BucketBox, Cloud, ColourBy, Contents, Role, Solid, called, is_size, is_velocity,
+};
+use crate::frames::FrameError;
+use crate::shapes::{Placed, ShapeKind};
+use undine_core::channel::{ChannelInfo, ChannelRef, ChannelSet, Flat, Layout};
+use undine_core::element::ElementType;
+use undine_core::glam::{DMat3, DVec3, Vec3};
+use undine_core::particles::{ParticleSystem, Particles, TopologicalParticles};
+use undine_core::volume::Voxels;
+use undine_core::{CoreError, DiscreteVolume};
+use undine_geometry::Form;
+use undine_io::UpAxis;
+use undine_render::shot::{Chunk, Ground, Numbers, Places, PointChunk, Radii, Vectors, Volume};
+use undine_sim::offers::Looks;
+use undine_sim::{ObjectId, Simulation, StoreId};
+
+/// How much light a metre of smoke of 1 kg/m³ takes away [1/m].
+const EXTINCTION: f32 = 8.0;
+
+/// A channel of numbers or vectors, claimed for reading.
+enum Column<'w, L: Layout> {
+    F32(ChannelRef<'w, L, f32>),
+    F64(ChannelRef<'w, L, f64>),
+    I32(ChannelRef<'w, L, i32>),
+    U32(ChannelRef<'w, L, u32>),
+    U64(ChannelRef<'w, L, u64>),
+    Vec3(ChannelRef<'w, L, Vec3>),
+    DVec3(ChannelRef<'w, L, DVec3>),
+}
+
+const READER: &str = "a picture";
+
+impl<'w, L: Layout> Column<'w, L> {
+    /// Claims a channel; nothing, if it cannot be seen.
+    fn open(set: &'w ChannelSet<L>, info: &ChannelInfo) -> Result<Option<Self>, CoreError> {
+        let name = &info.name;
+        Ok(Some(match info.element {
+            ElementType::F32 => Self::F32(set.read(set.handle(name)?, READER)?),
+            ElementType::F64 => Self::F64(set.read(set.handle(name)?, READER)?),
+            ElementType::I32 => Self::I32(set.read(set.handle(name)?, READER)?),
+            ElementType::U32 => Self::U32(set.read(set.handle(name)?, READER)?),
+            ElementType::U64 => Self::U64(set.read(set.handle(name)?, READER)?),
+            ElementType::Vec3 => Self::Vec3(set.read(set.handle(name)?, READER)?),
+            ElementType::DVec3 => Self::DVec3(set.read(set.handle(name)?, READER)?),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Claims the first channel that is `wanted` and is kept with frames.
+    fn find(
+        set: &'w ChannelSet<L>,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<Option<Self>, CoreError> {
+        let mut infos = set.infos().filter(|info| is_shown(info) && wanted(&info.name));
+        infos.next().map_or(Ok(None), |info| Self::open(set, info))
+    }
+}
+
+impl Column<'_, Particles> {
+    fn chunk(&self, slot: u32) -> Numbers<'_> {
+        match self {
+            Self::F32(column) => Numbers::F32(column.chunk(slot)),
+            Self::F64(column) => Numbers::F64(column.chunk(slot)),
+            Self::I32(column) => Numbers::I32(column.chunk(slot)),
+            Self::U32(column) => Numbers::U32(column.chunk(slot)),
+            Self::U64(column) => Numbers::U64(column.chunk(slot)),
+            Self::Vec3(column) => Numbers::Vec3(column.chunk(slot)),
+            Self::DVec3(column) => Numbers::DVec3(column.chunk(slot)),
+        }
+    }
+}
+
+impl Column<'_, Flat> {
+    fn first(&self, count: usize) -> Numbers<'_> {
+        match self {
+            Self::F32(column) => Numbers::F32(&column[..count]),
+            Self::F64(column) => Numbers::F64(&column[..count]),
+            Self::I32(column) => Numbers::I32(&column[..count]),
+            Self::U32(column) => Numbers::U32(&column[..count]),
+            Self::U64(column) => Numbers::U64(&column[..count]),
+            Self::Vec3(column) => Numbers::Vec3(&column[..count]),
+            Self::DVec3(column) => Numbers::DVec3(&column[..count]),
+        }
+    }
+}
+
+fn is_shown(info: &ChannelInfo) -> bool {
+    info.checkpoint && !info.internal
+}
+
+/// As vectors, if they are.
+pub(crate) fn vectors(numbers: Numbers<'_>) -> Option<Vectors<'_>> {
+    match numbers {
+        Numbers::Vec3(values) => Some(Vectors::Single(values)),
+        Numbers::DVec3(values) => Some(Vectors::Double(values)),
+        _ => None,
+    }
+}
+
+/// The columns of points that a picture needs.
+struct Columns<'w, L: Layout, P> {
+    positions: P,
+    radii: Option<Column<'w, L>>,
+    velocities: Option<Column<'w, L>>,
+    values: Option<Column<'w, L>>,
+}
+
+impl<'w, L: Layout, P> Columns<'w, L, P> {
+    fn of(set: &'w ChannelSet<L>, positions: P, by: ColourBy<'_>) -> Result<Self, CoreError> {
+        Ok(Self {
+            positions,
+            radii: Column::find(set, is_size)?,
+            velocities: Column::find(set, is_velocity)?,
+            values: Column::find(set, |name| by.is(name))?,
+        })
+    }
+}
+
+type Spatial<'w> = Columns<'w, Particles, ChannelRef<'w, Particles, Vec3>>;
+type Topological<'w> = Columns<'w, Flat, ChannelRef<'w, Flat, DVec3>>;
+
+struct Smoke<'w> {
+    volume: &'w DiscreteVolume,
+    density: ChannelRef<'w, Voxels, f32>,
+    temperature: Option<ChannelRef<'w, Voxels, f32>>,
+}
+
+/// All of a World that a picture shows, claimed for reading.
+pub struct Held<'w> {
+    particles: Vec<(&'w ParticleSystem, Spatial<'w>)>,
+    points: Vec<(&'w TopologicalParticles, Topological<'w>)>,
+    smoke: Vec<Smoke<'w>>,
+    shapes: &'w [Placed],
+    names: Vec<String>,
+    up: UpAxis,
+}
+
+impl<'w> Held<'w> {
+    /// Claims what some Objects, or all, have to show.
+    pub fn of(
+        simulation: &'w Simulation,
+        shapes: &'w [Placed],
+        of: Option<&[ObjectId]>,
+        by: ColourBy<'_>,
+        up: UpAxis,
+    ) -> Result<Self, FrameError> {
+        let mut held = Self {
+            particles: Vec::new(),
+            points: Vec::new(),
+            smoke: Vec::new(),
+            shapes,
+            names: Vec::new(),
+            up,
+        };
+        let world = &simulation.world;
+        for (_, object) in simulation.objects() {
+            if of.is_some_and(|of| !of.contains(&object.id())) {
+                continue;
+            }
+            // Bodies are seen by their shapes.
+            let looks = &world.object(object.id()).offers.looks;
+            let has_shapes = matches!(looks, Some(Looks::Bodies(_)));
+            for (_, store) in object.output() {
+                match store {
+                    StoreId::Particles(id) => held.take_particles(&world.particles[id], by)?,
+                    StoreId::Points(id) if !has_shapes => {
+                        held.take_points(&world.points[id], by)?
+                    }
+                    StoreId::Volume(id) => held.take_volume(&world.volumes[id])?,
+                    _ => {}
+                }
+            }
+        }
+        Ok(held)
+    }
+
+    fn take_particles(
+        &mut self,
+        particles: &'w ParticleSystem,
+        by: ColourBy<'_>,
+    ) -> Result<(), FrameError> {
+        let set = particles.channels();
+        let positions = set.read(particles.position(), READER)?;
+        self.names.extend(set.infos().filter(|info| is_shown(info)).map(|info| called(&info.name)));
+        self.particles.push((particles, Columns::of(set, positions, by)?));
+        Ok(())
+    }
+
+    fn take_points(
+        &mut self,
+        points: &'w TopologicalParticles,
+        by: ColourBy<'_>,
+    ) -> Result<(), FrameError> {
+        let set = points.channels();
+        let positions = set.read(points.position(), READER)?;
+        self.names.extend(set.infos().filter(|info| is_shown(info)).map(|info| called(&info.name)));
+        self.points.push((points, Columns::of(set, positions, by)?));
+        Ok(())
+    }
+
+    /// Smoke is what has a density, and fire what has a temperature, too.
+    fn take_volume(&mut self, volume: &'w DiscreteVolume) -> Result<(), FrameError> {
+        let Ok(density) = volume.handle::<f32>("density") else { return Ok(()) };
+        let temperature = volume.handle::<f32>("temperature").ok();
+        let temperature = temperature.map(|handle| volume.column(handle)).transpose()?;
+        self.smoke.push(Smoke { volume, density: volume.column(density)?, temperature });
+        Ok(())
+    }
+
+    /// What there is to see.
+    pub fn contents(&self) -> Contents<'_> {
+        let mut contents = Contents {
+            channels: self.names.iter().filter(|name| *name != "P").cloned().collect(),
+            up: self.up,
+            ..Contents::default()
+        };
+        for (particles, columns) in &self.particles {
+            let frame = particles.topology().frame();
+            let local = &particles.topology().buckets()[..particles.topology().local()];
+            let chunks = local.iter().zip(0u32..).map(|(&bucket, slot)| {
+                let positions = Places::Offsets {
+                    corner: frame.corner(bucket),
+                    offsets: columns.positions.chunk(slot),
+                };
+                lent(positions, |column: &Column<'_, Particles>| column.chunk(slot), columns)
+            });
+            let chunks = chunks.filter(|chunk| !chunk.positions.is_empty()).collect();
+            contents.clouds.push(cloud(chunks, columns));
+            contents.boxes.extend(local.iter().map(|&bucket| BucketBox {
+                corner: frame.corner(bucket),
+                side: frame.bucket_size(bucket.level),
+                level: bucket.level,
+                process: 0,
+            }));
+        }
+        for (points, columns) in &self.points {
+            let count = points.len();
+            let positions = Places::World(&columns.positions[..count]);
+            let chunk = lent(positions, |column: &Column<'_, Flat>| column.first(count), columns);
+            contents.clouds.push(cloud(vec![chunk], columns));
+        }
+        contents.volumes.extend(self.smoke.iter().flat_map(volumes));
+        let mut bodies = 0;
+        for placed in self.shapes {
+            add_shape(&mut contents, placed, &mut bodies);
+        }
+        contents
+    }
+}
+
+fn lent<'a, L: Layout, P>(
+    positions: Places<'a>,
+    of: impl Fn(&'a Column<'a, L>) -> Numbers<'a>,
+    columns: &'a Columns<'a, L, P>,
+) -> PointChunk<'a> {
+    PointChunk {
+        positions,
+        radii: columns.radii.as_ref().map_or(Radii::Same(0.0), |column| Radii::Each(of(column))),
+        velocities: columns.velocities.as_ref().and_then(|column| vectors(of(column))),
+        values: columns.values.as_ref().map(&of),
+    }
+}
+
+fn cloud<'a, L: Layout, P>(chunks: Vec<PointChunk<'a>>, columns: &Columns<'_, L, P>) -> Cloud<'a> {
+    Cloud { chunks, is_sized: columns.radii.is_some(), is_valued: columns.values.is_some() }
+}
+
+/// The levels of a volume, each by itself.
+fn volumes<'a>(smoke: &'a Smoke<'_>) -> Vec<Volume<'a>> {
+    let topology = smoke.volume.topology();
+    let frame = topology.frame();
+    let mut levels: Vec<Volume<'a>> = Vec::new();
+    let side = (smoke.density.chunk_len() as f64).cbrt().round() as usize;
+    let is_alike =
+        smoke.temperature.as_ref().is_none_or(|column| column.chunk_len() == side.pow(3));
+    for (bucket, slot) in topology.buckets()[..topology.local()].iter().zip(0u32..) {
+        let voxel = frame.bucket_size(bucket.level) / side as f64;
+        if levels.last().is_none_or(|last| last.voxel != voxel) {
+            levels.push(Volume {
+                corner: frame.origin(),
+                voxel,
+                side,
+                chunks: Vec::new(),
+                extinction: EXTINCTION,
+                albedo: Vec3::splat(0.8),
+                glow: if smoke.temperature.is_some() { 1.0 } else { 0.0 },
+            });
+        }
+        let Some(level) = levels.last_mut() else { continue };
+        level.chunks.push(Chunk {
+            place: bucket.coord,
+            density: smoke.density.chunk(slot),
+            temperature: smoke.temperature.as_ref().filter(|_| is_alike).map(|c| c.chunk(slot)),
+        });
+    }
+    levels
+}
+
+fn add_shape<'a>(contents: &mut Contents<'a>, placed: &'a Placed, bodies: &mut usize) {
+    let role = match placed.kind {
+        ShapeKind::Collider => Role::Collider,
+        ShapeKind::Body | ShapeKind::KinematicBody => {
+            *bodies += 1;
+            Role::Body(*bodies - 1)
+        }
+    };
+    let pose = placed.pose;
+    match &*placed.form {
+        Form::Mesh(mesh) => contents.solids.push(Solid {
+            role,
+            positions: Places::World(mesh.positions()),
+            triangles: mesh.indices().into(),
+            placed: Some((DMat3::from_quat(pose.rotation), pose.translation)),
+            velocities: None,
+            values: None,
+        }),
+        Form::Plane { point, normal } => contents.planes.push(Ground {
+            point: pose.rotation * *point + pose.translation,
+            normal: (pose.rotation * *normal).as_vec3(),
+        }),
+    }
+}

@@ -1,0 +1,74 @@
+//! The pictures of a run. Whatever goes wrong with them is told, and the run goes on.
+
+use super::listener::Listener;
+use crate::preview::{PictureError, Preview, Record};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use undine_scene::Scene;
+use undine_sim::Simulation;
+
+/// Draws the pictures of a run, if it has any.
+pub(super) struct Pictures {
+    preview: Option<Preview>,
+    took: Duration,
+    /// What is still to be told.
+    notes: Vec<String>,
+    /// What was told: what is wrong with every frame is said once.
+    told: BTreeSet<String>,
+}
+
+impl Pictures {
+    /// Those of a scene whose Simulation is at its very beginning: what they show must not depend on where a run goes on.
+    pub fn of(scene: &Scene, simulation: &Simulation, cache: &Path) -> Self {
+        let mut this =
+            Self { preview: None, took: Duration::ZERO, notes: Vec::new(), told: BTreeSet::new() };
+        match Preview::of(scene, simulation, cache) {
+            Ok(preview) => this.preview = preview,
+            Err(why) => this.wrong(&why),
+        }
+        this
+    }
+
+    fn wrong(&mut self, why: &PictureError) {
+        let note = format!("no picture: {why}");
+        if self.told.insert(note.clone()) {
+            self.notes.push(note);
+        }
+    }
+
+    /// Frames follow.
+    pub fn begin(&mut self, scene: &Scene, simulation: &Simulation) {
+        let Some(preview) = &self.preview else { return };
+        let record = Record::of(scene, simulation.timeline().frame_time());
+        if let Err(why) = preview.begin(&record) {
+            self.wrong(&why);
+            self.preview = None;
+        }
+    }
+
+    /// Draws what is due at a frame.
+    pub fn frame(&mut self, simulation: &Simulation, frame: i64) {
+        let Some(preview) = &mut self.preview else { return };
+        let began = Instant::now();
+        let failed = preview.frame(simulation, frame);
+        self.took += began.elapsed();
+        failed.iter().for_each(|why| self.wrong(why));
+    }
+
+    /// How long drawing took since somebody asked; tells what went wrong meanwhile.
+    pub fn took(&mut self, listener: &mut dyn Listener) -> Duration {
+        self.notes.drain(..).for_each(|note| listener.note(&note));
+        std::mem::take(&mut self.took)
+    }
+
+    /// All frames are there: sums them up, and says where the pictures are.
+    pub fn finish(&mut self, listener: &mut dyn Listener) {
+        let Some(preview) = &self.preview else { return };
+        match preview.finish() {
+            Ok(made) => listener.pictures(preview.folder(), &made),
+            Err(why) => self.wrong(&why),
+        }
+        self.took(listener);
+    }
+}
