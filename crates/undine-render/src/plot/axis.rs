@@ -73,10 +73,11 @@ impl Spanned {
     /// Over these values, which end at ticks if `round` says so, with about `ticks` of them.
     pub fn new(axis: &Axis, values: impl Iterator<Item = f64>, ticks: f64, round: bool) -> Self {
         let log = axis.scale == Scale::Log;
-        let counts = |value: &f64| value.is_finite() && value.abs() < 1e300 && (!log || *value > 0.0);
+        let counts =
+            |value: &f64| value.is_finite() && value.abs() < 1e300 && (!log || *value > 0.0);
         let all = values.chain(axis.reaches.into_iter().flatten()).filter(counts);
-        let (mut low, mut high) =
-            all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+        let (mut low, mut high) = all
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
         if low > high {
             (low, high) = if log { (0.1, 1.0) } else { (0.0, 1.0) };
         }
@@ -114,7 +115,13 @@ impl Spanned {
         }
         let step = round_step((high - low) / ticks, true);
         let power = |exponent: f64| 10.0_f64.powf(exponent);
-        Self { low: power(low), high: power(high), scale: axis.scale, step, unit: axis.unit.clone() }
+        Self {
+            low: power(low),
+            high: power(high),
+            scale: axis.scale,
+            step,
+            unit: axis.unit.clone(),
+        }
     }
 
     /// Where a value lies between the ends, 0 to 1; nothing for what has no place.
@@ -179,7 +186,9 @@ impl Spanned {
                 Some(prefix) if thousands >= -4 => {
                     (format!("{prefix}{unit}"), 1000.0_f64.powi(thousands))
                 }
-                _ => (format!("{} {unit}", power_of_ten(3 * thousands)), 1000.0_f64.powi(thousands)),
+                _ => {
+                    (format!("{} {unit}", power_of_ten(3 * thousands)), 1000.0_f64.powi(thousands))
+                }
             },
             Unit::Plain(unit) if (-1..=1).contains(&thousands) && size >= 0.01 => {
                 ((*unit).to_owned(), 1.0)
@@ -210,7 +219,9 @@ fn decimals(step: f64) -> usize {
 fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     match text.strip_prefix('-') {
-        Some(rest) if rest.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) => format!("−{rest}"),
+        Some(rest) if rest.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) => {
+            format!("−{rest}")
+        }
         Some(rest) => rest.to_owned(),
         None => text,
     }
@@ -244,18 +255,30 @@ mod tests {
         assert_eq!(written(&time), ["0", "5", "10", "15"]);
         assert_eq!(time.counted().0, "ms");
         let bytes = axis(Unit::Prefixed("B"), &[2.3e9]);
-        assert_eq!((written(&bytes).join(" "), bytes.counted().0), ("0.0 0.5 1.0 1.5 2.0 2.5".into(), "GB".into()));
+        assert_eq!(
+            (written(&bytes).join(" "), bytes.counted().0),
+            ("0.0 0.5 1.0 1.5 2.0 2.5".into(), "GB".into())
+        );
         let count = axis(Unit::Count, &[1_480_000.0]);
         assert_eq!(written(&count), ["0", "0.5M", "1.0M", "1.5M"]);
         let momentum = axis(Unit::Plain("kg m/s"), &[-2e-6, 3e-6]);
-        assert_eq!((written(&momentum).join(" "), momentum.counted().0), ("−2 −1 0 1 2 3".into(), "10⁻⁶ kg m/s".into()));
-        let one = Spanned::new(&Axis::new("frame", Unit::Number).free(), [7.0].into_iter(), 8.0, false);
+        assert_eq!(
+            (written(&momentum).join(" "), momentum.counted().0),
+            ("−2 −1 0 1 2 3".into(), "10⁻⁶ kg m/s".into())
+        );
+        let one =
+            Spanned::new(&Axis::new("frame", Unit::Number).free(), [7.0].into_iter(), 8.0, false);
         assert_eq!(written(&one), ["7"]);
     }
 
     #[test]
     fn decades_are_written_as_powers() {
-        let axis = Spanned::new(&Axis::new("residual", Unit::Plain("")).log(), [3e-9, 0.5, 0.0, -1.0].into_iter(), 5.0, true);
+        let axis = Spanned::new(
+            &Axis::new("residual", Unit::Plain("")).log(),
+            [3e-9, 0.5, 0.0, -1.0].into_iter(),
+            5.0,
+            true,
+        );
         assert_eq!(written(&axis), ["10⁻⁸", "10⁻⁶", "10⁻⁴", "10⁻²", "10⁰"]);
         assert_eq!(axis.share(1e-9), Some(0.0));
         assert_eq!(axis.share(1.0), Some(1.0));
@@ -265,8 +288,15 @@ mod tests {
     #[test]
     fn no_value_makes_an_axis_of_no_length() {
         for values in [
-            vec![], vec![0.0], vec![f64::NAN], vec![f64::INFINITY, 1.0], vec![1e-300], vec![-1e299, 1e299],
-            vec![5.0; 3], vec![1000.0, 1000.0 + 1e-13], vec![f64::MIN_POSITIVE],
+            vec![],
+            vec![0.0],
+            vec![f64::NAN],
+            vec![f64::INFINITY, 1.0],
+            vec![1e-300],
+            vec![-1e299, 1e299],
+            vec![5.0; 3],
+            vec![1000.0, 1000.0 + 1e-13],
+            vec![f64::MIN_POSITIVE],
         ] {
             for scale in [Scale::Linear, Scale::Log] {
                 for from_zero in [true, false] {

@@ -6,7 +6,8 @@ pub(super) fn moved_apart(wanted: &[f64], apart: f64, low: f64, high: f64) -> Ve
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]).then(a.cmp(b)));
     // Without the distances between them, places only have to be in order.
-    let free: Vec<f64> = order.iter().enumerate().map(|(n, i)| wanted[*i] - n as f64 * apart).collect();
+    let free: Vec<f64> =
+        order.iter().enumerate().map(|(n, i)| wanted[*i] - n as f64 * apart).collect();
     let mut pools: Vec<(f64, usize)> = Vec::new();
     for place in free {
         let mut pool = (place, 1);

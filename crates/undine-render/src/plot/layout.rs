@@ -397,7 +397,8 @@ mod tests {
     #[test]
     fn values_are_at_their_pixels() {
         // From 1 to 11, and from 0 to the tick above 10 ms.
-        let drawing = layout(&plot(vec![[1.0, 0.0], [6.0, 5e-3], [11.0, 10e-3]], Mark::Line), [640.0, 300.0]);
+        let drawing =
+            layout(&plot(vec![[1.0, 0.0], [6.0, 5e-3], [11.0, 10e-3]], Mark::Line), [640.0, 300.0]);
         let [left, top, right, bottom] = drawing.within;
         let middle = [0.5 * (left + right), 0.5 * (top + bottom)];
         let line = lines(&drawing)[0];

@@ -18,9 +18,9 @@ pub(super) fn stacked(series: &[&[[f64; 2]]], most: usize) -> Vec<Vec<Piece>> {
     let columns: Vec<(f64, Vec<f64>)> = columns.into_iter().map(|(x, ys)| (x.0, ys)).collect();
     let total = |ys: &[f64]| ys.iter().filter(|y| y.is_finite()).sum::<f64>();
     let group = columns.len().div_ceil(most.max(1)).max(1);
-    let highest = columns.chunks(group).filter_map(|near| {
-        near.iter().max_by(|a, b| total(&a.1).total_cmp(&total(&b.1)))
-    });
+    let highest = columns
+        .chunks(group)
+        .filter_map(|near| near.iter().max_by(|a, b| total(&a.1).total_cmp(&total(&b.1))));
     let mut stacks = vec![Vec::new(); series.len()];
     for (x, ys) in highest {
         let mut base = 0.0;
@@ -66,7 +66,8 @@ mod tests {
 
     #[test]
     fn of_many_places_the_peaks_stay() {
-        let points: Vec<_> = (0..1000).map(|n| [f64::from(n), if n == 637 { 9.0 } else { 1.0 }]).collect();
+        let points: Vec<_> =
+            (0..1000).map(|n| [f64::from(n), if n == 637 { 9.0 } else { 1.0 }]).collect();
         let stacks = stacked(&[&points], 100);
         assert_eq!(stacks[0].len(), 100);
         assert!(stacks[0].contains(&(637.0, Some([0.0, 9.0]))));

@@ -36,7 +36,11 @@ pub static STYLE: LazyLock<String> = LazyLock::new(|| {
 pub fn svg(drawing: &Drawing) -> String {
     let [width, height] = drawing.size;
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    open(&mut text, drawing, &format!(" xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\""));
+    open(
+        &mut text,
+        drawing,
+        &format!(" xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\""),
+    );
     let _ = writeln!(text, "<style>{}</style>", *STYLE);
     let _ = writeln!(text, "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>");
     shapes(&mut text, drawing);
@@ -53,7 +57,10 @@ pub fn svg_within_page(drawing: &Drawing, attributes: &str) -> String {
 
 fn open(text: &mut String, drawing: &Drawing, attributes: &str) {
     let [width, height] = drawing.size.map(number);
-    let _ = writeln!(text, "<svg class=\"plot\" viewBox=\"0 0 {width} {height}\" role=\"img\"{attributes}>");
+    let _ = writeln!(
+        text,
+        "<svg class=\"plot\" viewBox=\"0 0 {width} {height}\" role=\"img\"{attributes}>"
+    );
     let _ = writeln!(text, "<title>{}</title>", escaped(&drawing.title));
     let _ = writeln!(text, "<desc>{}</desc>", escaped(&drawing.about));
 }
@@ -67,14 +74,23 @@ fn shapes(text: &mut String, drawing: &Drawing) {
                 // Grids are sharp, curves are smooth.
                 let thin = if *role == Role::Grid || *role == Role::Axis { " thin" } else { "" };
                 let (class, width) = (class(*role), number(*width));
-                writeln!(text, "<path class=\"line {class}{dashed}{thin}\" stroke-width=\"{width}\" d=\"{}\"/>", path(points))
+                writeln!(
+                    text,
+                    "<path class=\"line {class}{dashed}{thin}\" stroke-width=\"{width}\" d=\"{}\"/>",
+                    path(points)
+                )
             }
             Shape::Polygon { points, role } => {
                 writeln!(text, "<path class=\"{}\" d=\"{}Z\"/>", class(*role), path(points))
             }
             Shape::Disc { at, radius, role } => {
                 let [x, y] = at.map(number);
-                writeln!(text, "<circle class=\"{}\" cx=\"{x}\" cy=\"{y}\" r=\"{}\"/>", class(*role), number(*radius))
+                writeln!(
+                    text,
+                    "<circle class=\"{}\" cx=\"{x}\" cy=\"{y}\" r=\"{}\"/>",
+                    class(*role),
+                    number(*radius)
+                )
             }
             Shape::Text { at, text: words, size, role, anchor, bold } => {
                 let [x, y] = at.map(number);
@@ -86,7 +102,10 @@ fn shapes(text: &mut String, drawing: &Drawing) {
                 let bold = if *bold { " font-weight=\"600\"" } else { "" };
                 let (class, size) = (class(*role), number(*size));
                 let words = escaped(words);
-                writeln!(text, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{anchor}{bold}>{words}</text>")
+                writeln!(
+                    text,
+                    "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{anchor}{bold}>{words}</text>"
+                )
             }
         };
     }
