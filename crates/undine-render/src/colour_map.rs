@@ -161,6 +161,8 @@ impl PartialEq for ColourMap {
     }
 }
 
+impl Eq for ColourMap {}
+
 /// Colours along a curve, equally far from each other.
 fn walked(places: &[[f32; 3]]) -> Vec<Vec3> {
     let places: Vec<Vec3> = places.iter().map(|&place| within_gamut(place)).collect();

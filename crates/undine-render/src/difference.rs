@@ -43,7 +43,7 @@ impl Difference {
     /// How different two pictures to look at are.
     pub fn of(a: &Display, b: &Display) -> Result<Self> {
         let (one, other) = (a.size, b.size);
-        if one != other {
+        if one != other || !a.is_whole() || !b.is_whole() {
             return Err(RenderError::Asked {
                 what: "the second of two pictures to compare".into(),
                 found: format!("{}x{} pixels", other.width, other.height),

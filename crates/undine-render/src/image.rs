@@ -70,3 +70,10 @@ pub struct Display {
     /// Red, green, blue and alpha of each pixel.
     pub pixels: Vec<[u8; 4]>,
 }
+
+impl Display {
+    /// Whether it has as many pixels as its size says.
+    pub fn is_whole(&self) -> bool {
+        self.size.width > 0 && self.pixels.len() == self.size.pixels()
+    }
+}

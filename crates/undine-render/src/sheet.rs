@@ -115,7 +115,7 @@ impl Sheet {
 
 /// A frame, fitted into its cell, with a soft shadow, a fine edge, and its label.
 fn draw_frame(canvas: &mut Canvas, frame: &SheetFrame, cell: Size, [x, y]: [usize; 2], size: f32) {
-    let Size { width, height } = frame.display.size;
+    let [width, height] = [frame.display.size.width, frame.display.size.height].map(|n| n.max(1));
     let scale = (cell.width as f32 / width as f32).min(cell.height as f32 / height as f32);
     let fitted = |side: usize, most: usize| ((side as f32 * scale).round() as usize).clamp(1, most);
     let shown = Size { width: fitted(width, cell.width), height: fitted(height, cell.height) };

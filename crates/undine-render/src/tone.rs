@@ -3,7 +3,7 @@
 use crate::colour::{encoded, light_of_oklab, oklab};
 use crate::image::{Display, Image};
 use rayon::prelude::*;
-use undine_core::glam::{Vec3, Vec4, Vec4Swizzles};
+use undine_core::glam::{Vec3, Vec4Swizzles};
 
 /// Up to here light is shown as it is, so that greys and the colours of a map stay what they are.
 const KNEE: f32 = 0.7;
@@ -26,7 +26,7 @@ pub enum Background {
 /// A picture to look at, of light times 2 to the power of `stops`.
 pub fn exposed(image: &Image, stops: f32, background: Background) -> Display {
     let gain = stops.exp2();
-    let width = image.size.width;
+    let width = image.size.width.max(1);
     let pixels = image
         .light
         .par_chunks(width)
@@ -101,6 +101,7 @@ mod tests {
     use crate::colour::{ink_of, linear_of};
     use crate::colour_map::ColourMap;
     use crate::image::Size;
+    use undine_core::glam::Vec4;
 
     fn one_light(light: Vec4, size: Size) -> Image {
         Image { light: vec![light; size.pixels()], ..Image::empty(size) }

@@ -58,16 +58,37 @@ pub struct Glyph {
 
 /// The glyph of a sign; an open box for one that this font does not have.
 pub fn glyph(sign: char) -> Glyph {
-    if let Some((plain, rise)) = script(sign) {
-        return Glyph { is_script: true, ..drawn(row(plain), SCRIPT_SCALE, rise) };
-    }
-    drawn(row(sign), 1.0, 0.0)
+    known(sign).unwrap_or_else(|| drawn(&UNKNOWN, 1.0, 0.0))
 }
 
-/// Whether this font has a sign of its own for this one.
+/// Whether this font has this sign.
 pub fn is_known(sign: char) -> bool {
-    let plain = script(sign).map_or(sign, |(plain, _)| plain);
-    std::ptr::eq(row(plain).4, UNKNOWN.4) == (plain == UNKNOWN.0)
+    known(sign).is_some()
+}
+
+fn known(sign: char) -> Option<Glyph> {
+    if let Some((plain, rise)) = script(sign) {
+        return Some(Glyph { is_script: true, ..drawn(row(plain)?, SCRIPT_SCALE, rise) });
+    }
+    if let Some(row) = row(sign) {
+        return Some(drawn(row, 1.0, 0.0));
+    }
+    let (letter, mark) = marked(sign)?;
+    let (letter, &(_, width, path)) =
+        (row(letter)?, MARKS.iter().find(|(known, ..)| *known == mark)?);
+    // The mark is over the middle of the letter, and higher over a capital; below, it hangs from the baseline.
+    let across = 0.5 * (f32::from(letter.1) - f32::from(width));
+    let up = if letter.0.is_uppercase() && mark != '¸' { CAPITAL - SMALL } else { 0.0 };
+    let mut glyph = drawn(letter, 1.0, 0.0);
+    glyph.steps.extend(steps(path, |x, y| [x + across, y + up]));
+    Some(glyph)
+}
+
+/// The letter and the mark that a letter with a mark is made of.
+fn marked(sign: char) -> Option<(char, char)> {
+    let mut parts = MARKED.split(' ').map(str::chars);
+    let mut found = parts.find_map(|mut part| (part.next() == Some(sign)).then_some(part))?;
+    found.next().zip(found.next())
 }
 
 /// The plain sign that a superscript or subscript is made of, and where its foot is.
@@ -95,7 +116,7 @@ fn script(sign: char) -> Option<(char, f32)> {
     Some((char::from_digit(digit, 10)?, SUBSCRIPT_RISE))
 }
 
-fn row(sign: char) -> &'static Row {
+fn row(sign: char) -> Option<&'static Row> {
     let sign = match sign {
         '\u{a0}' | '\t' | '\n' => ' ',
         '\u{2009}' => '\u{202f}',
@@ -106,11 +127,17 @@ fn row(sign: char) -> &'static Row {
         '“' | '”' => '"',
         other => other,
     };
-    ROWS.iter().find(|row| row.0 == sign).unwrap_or(&UNKNOWN)
+    ROWS.iter().find(|row| row.0 == sign)
 }
 
 fn drawn(&(_, width, left, right, path): &Row, scale: f32, rise: f32) -> Glyph {
-    let place = |x: f32, y: f32| [x * scale, y * scale + rise];
+    let steps = steps(path, |x, y| [x * scale, y * scale + rise]);
+    let [width, left, right] = [width, left, right].map(f32::from);
+    Glyph { left: left * scale, advance: (left + width + right) * scale, is_script: false, steps }
+}
+
+/// The steps of a path, with its places put elsewhere.
+fn steps(path: &str, place: impl Fn(f32, f32) -> [f32; 2]) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut pen = [0.0; 2];
     let mut words = path.split(' ');
@@ -140,9 +167,25 @@ fn drawn(&(_, width, left, right, path): &Row, scale: f32, rise: f32) -> Glyph {
         steps.push(step);
         pen = end;
     }
-    let [width, left, right] = [width, left, right].map(f32::from);
-    Glyph { left: left * scale, advance: (left + width + right) * scale, is_script: false, steps }
+    steps
 }
+
+/// Letters with marks: each with the letter and the mark that it is made of.
+const MARKED: &str = "àa` áa´ âa^ ãa~ äa¨ åa˚ çc¸ èe` ée´ êe^ ëe¨ ìı` íı´ îı^ ïı¨ ñn~ òo` óo´ ôo^ õo~ öo¨ ùu` úu´ ûu^ üu¨ \
+    ýy´ ÿy¨ čcˇ řrˇ šsˇ žzˇ ÀA` ÁA´ ÂA^ ÃA~ ÄA¨ ÅA˚ ÇC¸ ÈE` ÉE´ ÊE^ ËE¨ ÌI` ÍI´ ÎI^ ÏI¨ ÑN~ ÒO` ÓO´ ÔO^ ÕO~ ÖO¨ ÙU` \
+    ÚU´ ÛU^ ÜU¨ ÝY´ ČCˇ ŘRˇ ŠSˇ ŽZˇ";
+
+/// Marks, as they are over a small letter: the sign, the width, and the path of the pen.
+const MARKS: [(char, u8, &str); 8] = [
+    ('`', 6, "M0 42 L6 35"),
+    ('´', 6, "M0 35 L6 42"),
+    ('^', 12, "M0 35 L6 42 L12 35"),
+    ('ˇ', 12, "M0 42 L6 35 L12 42"),
+    ('~', 16, "M0 36 C2 40 4 41 7 39 C10 37 13 36 16 40"),
+    ('¨', 11, "D0 39 D11 39"),
+    ('˚', 9, "M0 40 U4 45 A9 40 U4 36 A0 40"),
+    ('¸', 5, "M3 0 L3 -4 C7 -5 6 -11 0 -10"),
+];
 
 /// A sign, the width of its body, the room left and right of it, and the path of the pen. The room is 8 beside an upright
 /// stroke, 6 beside a round and 4 to 5 beside a slanted or open one, which makes gaps look even.
@@ -191,6 +234,7 @@ const ROWS: &[Row] = &[
     ('g', 22, 6, 8, "M22 15 U11 29 A0 15 U11 0 A22 15 M22 29 L22 -2 U12 -12 C8 -12 5 -11 2 -8"),
     ('h', 21, 8, 8, "M0 42 L0 0 M0 18 U11 29 A21 18 L21 0"),
     ('i', 0, 8, 8, "M0 29 L0 0 D0 40"),
+    ('ı', 0, 8, 8, "M0 29 L0 0"),
     ('j', 1, 8, 8, "M1 29 L1 -5 U-6 -12 D1 40"),
     ('k', 20, 8, 4, "M0 42 L0 0 M18 29 L0 11 M7 18 L20 0"),
     ('l', 7, 8, 4, "M0 42 L0 7 U6 0 L7 0"),
@@ -201,6 +245,7 @@ const ROWS: &[Row] = &[
     ('q', 22, 6, 8, "M22 29 L22 -12 M22 15 U11 29 A0 15 U11 0 A22 15"),
     ('r', 13, 8, 3, "M0 29 L0 0 M0 17 U11 29 L13 29"),
     ('s', 18, 5, 5, "M17 24 C16 27 13 29 9 29 C4 29 1 26 1 22 C1 17 5 16 9 15 C14 14 18 12 18 7 C18 3 14 0 9 0 C4 0 1 2 0 5"),
+    ('ß', 22, 8, 6, "M0 0 L0 31 U10 42 C16 42 19 39 19 34 C19 29 15 28 13 24 C12 20 22 18 22 9 C22 3 18 0 13 0 C11 0 9 0 8 1"),
     ('t', 14, 4, 4, "M6 38 L6 8 U13 0 L14 0 M0 29 L14 29"),
     ('u', 21, 8, 8, "M0 29 L0 11 U10 0 A21 11 M21 29 L21 0"),
     ('v', 21, 4, 4, "M0 29 L10 0 L21 29"),
@@ -305,7 +350,8 @@ mod tests {
 
     #[test]
     fn every_path_is_of_known_letters_with_all_their_numbers() {
-        for (sign, .., path) in ROWS {
+        let marks = MARKS.iter().map(|(sign, _, path)| (sign, path));
+        for (sign, path) in ROWS.iter().map(|(sign, .., path)| (sign, path)).chain(marks) {
             let mut left = 0;
             for word in path.split(' ').filter(|word| !word.is_empty()) {
                 let number = word.trim_start_matches(|letter: char| "MLCAUD".contains(letter));
@@ -335,6 +381,9 @@ mod tests {
         let units = "°µμ×·²³−–…⁻¹αρσΔΩ±≤≥→∇√∞₀₉⁹";
         for sign in (' '..='~').chain(units.chars()) {
             assert!(is_known(sign), "{sign}");
+        }
+        for part in MARKED.split(' ') {
+            assert!(part.chars().count() == 3 && is_known(part.chars().next().unwrap()), "{part}");
         }
         for sign in ['漢', '\u{7f}', '\u{0}', '🌊'] {
             assert!(!is_known(sign));

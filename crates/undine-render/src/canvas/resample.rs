@@ -11,8 +11,8 @@ const REACH: f32 = 2.0;
 
 /// A picture with another number of pixels.
 pub fn resized(display: &Display, size: Size) -> Display {
-    if display.size == size || display.pixels.len() != display.size.pixels() {
-        return Display { size: display.size, pixels: display.pixels.clone() };
+    if display.size == size || !display.is_whole() {
+        return display.clone();
     }
     let Size { width, height } = display.size;
     let across = taps(width, size.width);

@@ -26,6 +26,10 @@ pub enum Precision {
 /// An EXR of a picture, with notes by name, such as `("scene", "dam-break")`.
 pub fn encoded(image: &Image, precision: Precision, notes: &[(&str, &str)]) -> Result<Vec<u8>> {
     let failed = |why: exr::error::Error| wrong("an EXR", why);
+    let pixels = image.size.pixels();
+    if [image.light.len(), image.depth.len(), image.velocity.len()] != [pixels; 3] {
+        return Err(wrong("an EXR", format!("the picture does not have {pixels} pixels")));
+    }
     let float = |values: &mut dyn Iterator<Item = f32>| match precision {
         Precision::Half => FlatSamples::F16(values.map(f16::from_f32).collect()),
         Precision::Float => FlatSamples::F32(values.collect()),

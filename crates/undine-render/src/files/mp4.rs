@@ -74,7 +74,7 @@ impl Film {
 
     /// Adds a frame, on black where it is transparent.
     pub fn push(&mut self, frame: &Display) -> Result<()> {
-        if frame.size != self.size {
+        if frame.size != self.size || !frame.is_whole() {
             return Err(RenderError::Asked {
                 what: "a frame of a film".into(),
                 found: format!("{}x{} pixels", frame.size.width, frame.size.height),

@@ -48,7 +48,7 @@ impl Animation {
 
     /// Adds a frame. Of one that equals the last, only the time is added; of others, only the rectangle that changed.
     pub fn push(&mut self, frame: &Display) -> Result<()> {
-        if frame.size != self.size {
+        if frame.size != self.size || !frame.is_whole() {
             return Err(RenderError::Asked {
                 what: format!("frame {} of an animation", self.count + 1),
                 found: format!("{}x{} pixels", frame.size.width, frame.size.height),
