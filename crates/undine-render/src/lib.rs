@@ -11,6 +11,7 @@ pub mod error;
 pub mod files;
 pub mod image;
 pub mod legend;
+pub mod overlay;
 mod pass;
 pub mod plot;
 mod raster;

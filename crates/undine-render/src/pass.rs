@@ -18,13 +18,15 @@ pub(crate) struct Pass {
     pub sun: Vec3,
     /// Towards a point of the sky, above the horizon; each as likely as it is high (a cosine).
     pub sky: Vec3,
+    /// A number of its own, 0 to 1, as far from those of the passes before as can be: for all that is chosen by pass.
+    pub turn: f32,
 }
 
 impl Pass {
     /// The n-th of so many. The first is the middle of everything.
     pub fn new(n: usize, count: usize, light: &Light, shutter: f32) -> Self {
         // A sequence that fills a square evenly from any number of points on (Roberts, *The unreasonable effectiveness of
-        // quasirandom sequences*, 2018), in four independent pairs.
+        // quasirandom sequences*, 2018), in independent pairs.
         let part = |dimension: usize| {
             const STEPS: [f64; 7] = [
                 0.754_877_666_246_692_7,
@@ -38,18 +40,29 @@ impl Pass {
             (0.5 + n as f64 * STEPS[dimension]).fract() as f32
         };
         let even = (n as f32 + 0.5) / count as f32;
+        // The golden angle from one to the next fills both the sun's disc and the sky evenly (Vogel 1979).
+        let around = |start: f32| TAU * (start + part(2));
         let side = light.sun.any_orthonormal_vector();
-        let angle = TAU * part(3);
-        let aside = part(4).sqrt() * light.sun_radius.tan();
-        let sun = light.sun + aside * (angle.cos() * side + angle.sin() * light.sun.cross(side));
-        let (across, around) = (light.up.any_orthonormal_vector(), TAU * part(5));
+        let (sin, cos) = around(0.0).sin_cos();
+        let aside = even.sqrt() * light.sun_radius.tan();
+        let sun = light.sun + aside * (cos * side + sin * light.sun.cross(side));
+        let across = light.up.any_orthonormal_vector();
+        let (sin, cos) = around(0.37).sin_cos();
         let high = 1.0 - even;
-        let flat = around.cos() * across + around.sin() * light.up.cross(across);
+        let flat = cos * across + sin * light.up.cross(across);
         Self {
             offset: if n == 0 { Vec2::ZERO } else { Vec2::new(part(0), part(1)) - 0.5 },
-            moment: if n == 0 { 0.0 } else { shutter * (part(2) - 0.5) },
-            sun: if n == 0 { light.sun } else { sun.normalize() },
+            moment: if n == 0 { 0.0 } else { shutter * (part(3) - 0.5) },
+            sun: sun.normalize_or(light.up),
             sky: high.sqrt() * light.up + (1.0 - high).sqrt() * flat,
+            turn: part(2),
         }
     }
+}
+
+/// A number for a pixel, 0 to 1, as different as can be from those of the pixels around it (Jimenez, *Next generation
+/// post-processing in Call of Duty*, 2014).
+#[inline(always)]
+pub(crate) fn pixel_turn(x: usize, y: usize) -> f32 {
+    (52.982_918 * (0.067_110_56 * x as f32 + 0.005_837_15 * y as f32).fract()).fract()
 }

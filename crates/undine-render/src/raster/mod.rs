@@ -1,8 +1,11 @@
 //! From primitives to pixels: which is nearest in each.
 
+mod lines;
 mod primitives;
+mod segments;
 mod spheres;
 mod target;
+mod tubes;
 mod view;
 
 pub(crate) use primitives::Scenery;

@@ -2,9 +2,10 @@
 
 use super::spheres::Spheres;
 use super::target::Target;
+use super::tubes::Tubes;
 use super::view::{Ray, View};
 use crate::error::{RenderError, Result};
-use crate::shot::Subject;
+use crate::shot::{Lines, Subject};
 use undine_core::glam::Vec3;
 
 /// What a kind of Subject tells of its primitives.
@@ -30,6 +31,8 @@ pub(crate) struct Hit {
     pub colour: Vec3,
     /// How fast it moves [m/s].
     pub velocity: Vec3,
+    /// Along the strand, if it scatters light as hair does.
+    pub tangent: Option<Vec3>,
     /// Whether light makes it darker or lighter.
     pub is_lit: bool,
 }
@@ -37,6 +40,8 @@ pub(crate) struct Hit {
 /// A kind of primitives.
 enum Kind<'a> {
     Spheres(Spheres<'a>),
+    Tubes(Tubes<'a>),
+    Lines(&'a Lines),
 }
 
 /// All that is opaque, with the number of the first primitive of each.
@@ -52,11 +57,15 @@ impl<'a> Scenery<'a> {
         for subject in subjects {
             let kind = match subject {
                 Subject::Points(points) => Kind::Spheres(Spheres::of(points)),
+                Subject::Curves(curves) => Kind::Tubes(Tubes::of(curves)),
+                Subject::Lines(lines) => Kind::Lines(lines),
                 _ => continue,
             };
             kinds.push((count as u32, kind));
             count += match &kinds[kinds.len() - 1].1 {
                 Kind::Spheres(spheres) => spheres.len() as u64,
+                Kind::Tubes(tubes) => tubes.len() as u64,
+                Kind::Lines(lines) => Primitives::len(lines) as u64,
             };
             if count >= u64::from(u32::MAX) {
                 return Err(RenderError::TooMany { count, most: u64::from(u32::MAX) - 1 });
@@ -67,9 +76,21 @@ impl<'a> Scenery<'a> {
 
     /// Draws all.
     pub fn draw<T: Target>(&self, view: &View, moment: f32, target: &T) {
+        self.draw_casters(view, moment, target);
+        for (first, kind) in &self.kinds {
+            if let Kind::Lines(lines) = kind {
+                lines.draw(view, moment, *first, target);
+            }
+        }
+    }
+
+    /// Draws all that casts shadows.
+    pub fn draw_casters<T: Target>(&self, view: &View, moment: f32, target: &T) {
         for (first, kind) in &self.kinds {
             match kind {
                 Kind::Spheres(spheres) => spheres.draw(view, moment, *first, target),
+                Kind::Tubes(tubes) => tubes.draw(view, moment, *first, target),
+                Kind::Lines(_) => {}
             }
         }
     }
@@ -81,6 +102,8 @@ impl<'a> Scenery<'a> {
         let primitive = (primitive - first) as usize;
         match kind {
             Kind::Spheres(spheres) => spheres.hit(primitive, view, moment, ray),
+            Kind::Tubes(tubes) => tubes.hit(primitive, view, moment, ray),
+            Kind::Lines(lines) => lines.hit(primitive, view, moment, ray),
         }
     }
 }

@@ -93,6 +93,7 @@ impl Primitives for Spheres<'_> {
             normal,
             colour: self.points.colouring.of(chunk.values.map(|values| values.at(n))),
             velocity: chunk.velocities.map_or(Vec3::ZERO, |velocities| velocities.at(n)),
+            tangent: None,
             is_lit: true,
         }
     }

@@ -4,6 +4,7 @@
 //! threads need not agree on one (a visibility buffer: Burns & Hunt, *The visibility buffer*, 2013).
 
 use crate::image::Size;
+use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Takes what is drawn.
@@ -70,6 +71,16 @@ impl DepthMap {
     pub fn new(size: Size) -> Self {
         let far = f32::INFINITY.to_bits();
         Self { size, cells: (0..size.pixels()).map(|_| AtomicU32::new(far)).collect() }
+    }
+
+    /// Forgets all, and has another size from now on, of no more pixels than at first.
+    pub fn clear(&mut self, size: Size) {
+        self.size = size;
+        let far = f32::INFINITY.to_bits();
+        let cells = &mut self.cells[..size.pixels()];
+        cells.par_chunks_mut(1 << 16).for_each(|cells| {
+            cells.iter_mut().for_each(|cell| *cell.get_mut() = far);
+        });
     }
 
     /// The depth in a pixel [m]; infinite if there is nothing, or no such pixel.

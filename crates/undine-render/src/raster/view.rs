@@ -30,6 +30,8 @@ pub(crate) struct View {
     pub near: f32,
     /// How many pixels there are.
     pub size: Size,
+    /// A number of the pass, 0 to 1: what is thinner than a pixel is drawn in a part of the passes.
+    pub turn: f32,
 }
 
 /// A line of sight: all `origin + z · direction`, where z is the depth. Relative to the eye, in the axes of the world.
@@ -58,6 +60,7 @@ impl View {
             centre: half + offset,
             near: 1e-4 * distance,
             size,
+            turn: 0.0,
         }
     }
 
@@ -76,6 +79,7 @@ impl View {
             centre: Vec2::splat(half),
             near: f32::MIN_POSITIVE,
             size: Size { width: side, height: side },
+            turn: 0.0,
         }
     }
 

@@ -1,7 +1,11 @@
 //! The light of a pixel: what it shows, lit by sun and sky.
 
+mod ground;
 mod shadow;
 mod sky;
+mod surface;
 
-pub(crate) use shadow::Shadow;
-pub(crate) use sky::radiance;
+pub(crate) use ground::{ALBEDO, Floor};
+pub(crate) use shadow::{Extent, Shadow};
+pub(crate) use sky::{SkyLight, radiance};
+pub(crate) use surface::{Lights, Surface};

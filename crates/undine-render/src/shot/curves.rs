@@ -18,4 +18,6 @@ pub struct Curves<'a> {
     pub values: Option<Numbers<'a>>,
     /// What colours them.
     pub colouring: Colouring,
+    /// Whether light is scattered along them as by hair; otherwise they are tubes, a little glossy.
+    pub hair: bool,
 }

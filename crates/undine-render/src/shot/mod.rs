@@ -9,7 +9,7 @@ mod places;
 mod points;
 mod volume;
 
-pub use camera::{Camera, Framing};
+pub use camera::{Camera, CameraKey, CameraPath, Framing};
 pub use colouring::{Colouring, Numbers};
 pub use curves::Curves;
 pub use light::Light;
@@ -18,6 +18,7 @@ pub use places::{Places, Vectors};
 pub use points::{PointChunk, Points, Radii};
 pub use volume::{Chunk, Volume};
 
+use rayon::prelude::*;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::mesh::Bounds;
 
@@ -75,18 +76,76 @@ impl Subject<'_> {
     /// The box around what is finite of it; none if nothing is.
     pub fn bounds(&self) -> Option<Bounds> {
         match self {
-            Self::Points(points) => points.bounds(),
+            Self::Points(points) => points.bounds().map(|bounds| self.thickened(bounds)),
             Self::Mesh(mesh) => mesh.bounds(),
-            Self::Curves(curves) => curves.positions.bounds(),
+            Self::Curves(curves) => curves.positions.bounds().map(|bounds| self.thickened(bounds)),
             Self::Volume(volume) => volume.bounds(),
             Self::Lines(lines) => bounds_of(lines.ends.iter().flatten().copied()),
         }
+    }
+
+    /// A box around the middles of spheres or tubes, made as much larger as the thickest of them is thick.
+    fn thickened(&self, bounds: Bounds) -> Bounds {
+        let radius = match self {
+            Self::Points(points) => {
+                let largest = points.chunks.par_iter().map(|chunk| chunk.radii.largest());
+                largest.reduce(|| 0.0, f32::max)
+            }
+            Self::Curves(curves) => curves.radii.largest(),
+            _ => 0.0,
+        };
+        let more = DVec3::splat(f64::from(radius));
+        Bounds { min: bounds.min - more, max: bounds.max + more }
     }
 }
 
 /// The box around all Subjects; none if there is nothing to see.
 pub fn bounds(subjects: &[Subject<'_>]) -> Option<Bounds> {
     subjects.iter().filter_map(Subject::bounds).reduce(Bounds::union)
+}
+
+/// The box that a picture should show: of points and curves the one without the outermost 0.25 % along each axis, so that a few stray ones
+/// do not make all others small; of all else the whole.
+pub fn shown_bounds(subjects: &[Subject<'_>]) -> Option<Bounds> {
+    let shown = |subject: &Subject<'_>| match subject {
+        Subject::Points(points) => {
+            let chunks: Vec<_> = points.chunks.iter().map(|chunk| chunk.positions).collect();
+            most_of(&chunks).map(|bounds| subject.thickened(bounds))
+        }
+        Subject::Curves(curves) => {
+            most_of(&[curves.positions]).map(|bounds| subject.thickened(bounds))
+        }
+        other => other.bounds(),
+    };
+    subjects.iter().filter_map(shown).reduce(Bounds::union)
+}
+
+/// The box around most of some places. Of many it looks at an even choice.
+fn most_of(chunks: &[Places<'_>]) -> Option<Bounds> {
+    const MOST: usize = 1 << 16;
+    const OUTSIDE: usize = 400;
+    let count: usize = chunks.iter().map(Places::len).sum();
+    let step = count.div_ceil(MOST).max(1);
+    let mut places = Vec::with_capacity(count / step + 1);
+    let mut skipped = 0;
+    for chunk in chunks {
+        places.extend((skipped..chunk.len()).step_by(step).map(|n| chunk.at(n)));
+        // The next chunk goes on where this one's last step leads to.
+        skipped = match chunk.len() > skipped {
+            true => (step - (chunk.len() - skipped) % step) % step,
+            false => skipped - chunk.len(),
+        };
+    }
+    places.retain(|place| place.is_finite());
+    let outside = places.len() / OUTSIDE;
+    let last = places.len().checked_sub(1)? - outside;
+    let mut ends = |axis: usize| {
+        let by_axis = |a: &DVec3, b: &DVec3| a[axis].total_cmp(&b[axis]);
+        let low = places.select_nth_unstable_by(outside, by_axis).1[axis];
+        (low, places.select_nth_unstable_by(last, by_axis).1[axis])
+    };
+    let (x, y, z) = (ends(0), ends(1), ends(2));
+    Some(Bounds { min: DVec3::new(x.0, y.0, z.0), max: DVec3::new(x.1, y.1, z.1) })
 }
 
 /// The box around those places that are some.

@@ -17,11 +17,22 @@ impl Radii<'_> {
     #[inline(always)]
     pub fn at(&self, n: usize) -> f32 {
         match self {
-            Self::Same(radius) => *radius,
+            Self::Same(radius) if radius.is_finite() => radius.max(0.0),
+            Self::Same(_) => 0.0,
             Self::Each(radii) => {
                 let radius = radii.at(n);
                 if radius.is_finite() { radius.max(0.0) } else { 0.0 }
             }
+        }
+    }
+}
+
+impl Radii<'_> {
+    /// The largest of them [m].
+    pub fn largest(&self) -> f32 {
+        match self {
+            Self::Same(_) => self.at(0),
+            Self::Each(radii) => (0..radii.len()).map(|n| self.at(n)).fold(0.0, f32::max),
         }
     }
 }

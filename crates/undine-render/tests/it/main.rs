@@ -7,4 +7,10 @@ mod looking;
 #[cfg(feature = "peer-python")]
 mod peer;
 mod pictures;
+mod camera;
+mod ground;
+mod light;
+mod lines;
 mod spheres;
+mod stage;
+mod tubes;
