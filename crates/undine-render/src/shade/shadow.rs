@@ -68,6 +68,11 @@ impl Shadow {
         let place = (eye - self.view.eye).as_vec3() + place + 1.25 * texel * normal;
         let turned = self.view.turned(place);
         let pixel = self.view.pixel(turned);
+        let Size { width, height } = self.view.size;
+        let last = Vec2::new(width as f32, height as f32) + self.reach;
+        if !(pixel.cmpgt(Vec2::splat(-self.reach)).all() && pixel.cmplt(last).all()) {
+            return 1.0;
+        }
         let normal = self.view.turned(normal);
         // Depth changes by this with each pixel of the map along x and down y; not without bound where light only grazes.
         let steep = texel / normal.z.min(-0.25);

@@ -56,10 +56,10 @@ impl Lights<'_> {
     /// The light that a matte surface gives back. `turn` turns the filters of shadows, 0 to 1.
     pub fn matte(&self, surface: &Surface, turn: f32) -> Vec3 {
         let Surface { colour, normal, .. } = *surface;
-        let (sky, open) = self.from_sky(surface, turn);
+        let (sky, open) = self.skylight(surface, turn);
         let facing = normal.dot(self.pass.sun).max(0.0);
-        let sun = facing / PI * self.from_sun(surface, turn);
-        colour * (sun + sky + self.from_below(normal, open))
+        let sun = facing / PI * self.sunlight(surface, turn);
+        colour * (sun + sky + self.bounced(normal, open))
     }
 
     /// The light that a surface with a little gloss gives back.
@@ -68,8 +68,8 @@ impl Lights<'_> {
             return self.hair(surface, tangent, turn);
         }
         let Surface { colour, normal, towards, .. } = *surface;
-        let (sky, open) = self.from_sky(surface, turn);
-        let sun = self.from_sun(surface, turn);
+        let (sky, open) = self.skylight(surface, turn);
+        let sun = self.sunlight(surface, turn);
         let facing = normal.dot(self.pass.sun).max(0.0);
         let seen = normal.dot(towards).clamp(1e-3, 1.0);
         // What the sky gives by the mirror: of above, or of the ground.
@@ -79,14 +79,14 @@ impl Lights<'_> {
         let share = mirrored_share(seen);
         let gloss = share * around * (0.3 + 0.7 * open)
             + facing * highlight(normal, towards, self.pass.sun, seen, self.light.sun_radius) * sun;
-        let matte = facing / PI * sun + sky + self.from_below(normal, open);
+        let matte = facing / PI * sun + sky + self.bounced(normal, open);
         (1.0 - share) * colour * matte + gloss
     }
 
     /// Strands: light that comes across them is scattered all around.
     fn hair(&self, surface: &Surface, tangent: Vec3, turn: f32) -> Vec3 {
         let Surface { colour, normal, towards, .. } = *surface;
-        let (sky, open) = self.from_sky(surface, turn);
+        let (sky, open) = self.skylight(surface, turn);
         let (along_sun, along_eye) = (tangent.dot(self.pass.sun), tangent.dot(towards));
         let across = |along: f32| (1.0 - along * along).max(0.0).sqrt();
         // Scattered light wraps around a strand, but what is behind it gets less.
@@ -98,13 +98,13 @@ impl Lights<'_> {
             cos.clamp(0.0, 1.0).powi(sharpness)
         };
         let gloss = 0.05 * lobe(0.12, 64) * Vec3::ONE + 0.12 * lobe(-0.18, 16) * colour;
-        let sun = self.from_sun(surface, turn);
-        (colour * matte + gloss) * sun + colour * (sky + self.from_below(normal, open))
+        let sun = self.sunlight(surface, turn);
+        (colour * matte + gloss) * sun + colour * (sky + self.bounced(normal, open))
     }
 
     /// What the sun gives to a surface that faces it.
     #[inline]
-    fn from_sun(&self, surface: &Surface, turn: f32) -> Vec3 {
+    fn sunlight(&self, surface: &Surface, turn: f32) -> Vec3 {
         let facing = surface.normal.dot(self.pass.sun);
         if self.sun_is_down || (facing <= 0.0 && surface.tangent.is_none()) {
             return Vec3::ZERO;
@@ -114,7 +114,7 @@ impl Lights<'_> {
 
     /// What the sky of this pass gives, over π, and how much of it is open.
     #[inline]
-    fn from_sky(&self, surface: &Surface, turn: f32) -> (Vec3, f32) {
+    fn skylight(&self, surface: &Surface, turn: f32) -> (Vec3, f32) {
         let given = self.sky_light.of_pass(self.pass, surface.normal);
         if given.max_element() <= 0.0 {
             return (Vec3::ZERO, 0.5);
@@ -125,7 +125,7 @@ impl Lights<'_> {
 
     /// What comes back from the ground, over π; less where it is dark around.
     #[inline(always)]
-    fn from_below(&self, normal: Vec3, open: f32) -> Vec3 {
+    fn bounced(&self, normal: Vec3, open: f32) -> Vec3 {
         self.bounce * (0.5 - 0.5 * normal.dot(self.light.up)) * (0.35 + 0.65 * open)
     }
 }

@@ -84,7 +84,7 @@ fn keyed(keys: &[CameraKey], time: f64) -> Result<Camera> {
             wanted: "it needs at least one, with a time that is a number".into(),
         });
     };
-    if !(time > first.time) {
+    if time.is_nan() || time <= first.time {
         return checked(&first.camera);
     }
     if time >= last.time {
