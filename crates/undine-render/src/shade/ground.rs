@@ -162,8 +162,8 @@ fn stripe(phase: f32, width: f32, line: f32) -> f32 {
     // The integral of lines from 0 on: whole ones, and a part of the one that it ends in.
     let sum = |x: f32| {
         // Down to a whole number: a cast is faster than `floor`, and cuts off towards zero.
-        let x = x + 0.5 * line + 64.0;
-        let whole = x as i32 as f32;
+        let x = x + 0.5 * line;
+        let whole = (x + 64.0) as i32 as f32 - 64.0;
         line * whole + (x - whole).min(line)
     };
     ((sum(phase + 0.5 * width) - sum(phase - 0.5 * width)) / width).clamp(0.0, 1.0)
