@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::image::{Image, Size};
 use crate::pass::{Pass, pixel_turn};
-use crate::raster::{NONE, Ray, Scenery, View, Visibility};
+use crate::raster::{NONE, Ray, Scenery, Turn, View, Visibility};
 use crate::shade::{ALBEDO, Extent, Floor, Lights, Shadow, SkyLight, Surface, radiance};
 use crate::shot::{self, Light, Shot};
 use rayon::prelude::*;
@@ -27,7 +27,7 @@ impl Quality {
 
 /// Makes a picture: the average of its passes. The same bytes for any number of threads.
 pub fn render(shot: &Shot<'_>, size: Size, quality: Quality) -> Result<Image> {
-    let scenery = Scenery::of(&shot.subjects)?;
+    let mut scenery = Scenery::of(&shot.subjects)?;
     let light = shot.light.sound();
     let count = quality.passes.max(1);
     let passes: Vec<_> = (0..count).map(|n| Pass::new(n, count, &light, shot.shutter)).collect();
@@ -43,6 +43,7 @@ pub fn render(shot: &Shot<'_>, size: Size, quality: Quality) -> Result<Image> {
     for (n, pass) in passes.iter().enumerate() {
         let mut view = View::of_camera(&shot.camera, size, pass.offset);
         view.turn = pass.turn;
+        scenery.begin(Turn::new(n, count));
         visible.clear();
         scenery.draw(&view, pass.moment, &visible);
         let extent = extent.get_or_insert_with(|| seen_extent(&view, &visible, &floors, bounds));

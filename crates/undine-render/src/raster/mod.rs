@@ -9,5 +9,6 @@ mod tubes;
 mod view;
 
 pub(crate) use primitives::Scenery;
+pub(crate) use spheres::Turn;
 pub(crate) use target::{DepthMap, NONE, Visibility};
 pub(crate) use view::{Ray, View};

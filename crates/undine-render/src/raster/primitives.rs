@@ -1,6 +1,6 @@
 //! All that is opaque in a Shot, as primitives with one number each.
 
-use super::spheres::Spheres;
+use super::spheres::{Spheres, Turn};
 use super::target::Target;
 use super::tubes::Tubes;
 use super::view::{Ray, View};
@@ -72,6 +72,16 @@ impl<'a> Scenery<'a> {
             }
         }
         Ok(Self { kinds })
+    }
+
+    /// Begins a pass.
+    pub fn begin(&mut self, turn: Turn) {
+        for (_, kind) in &mut self.kinds {
+            match kind {
+                Kind::Spheres(spheres) => spheres.turn = turn,
+                _ => {}
+            }
+        }
     }
 
     /// Draws all.

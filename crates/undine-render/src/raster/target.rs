@@ -6,6 +6,10 @@
 use crate::image::Size;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use undine_core::glam::Vec2;
+
+/// Cells that a thread clears at once.
+const STRIP: usize = 1 << 16;
 
 /// Takes what is drawn.
 pub(crate) trait Target: Sync {
@@ -14,6 +18,67 @@ pub(crate) trait Target: Sync {
 
     /// Draws a primitive at a depth, more than 0 [m], into a pixel that there is.
     fn put(&self, x: usize, y: usize, depth: f32, primitive: u32);
+
+    /// Whether what is in a pixel is nearer than this [m], so that nothing from there on need be put. May say no if it does not know.
+    #[inline(always)]
+    fn hides(&self, _x: usize, _y: usize, _depth: f32) -> bool {
+        false
+    }
+
+    /// Whether it is in all of some pixels.
+    fn is_nearer(&self, pixels: &Rectangle, depth: f32) -> bool {
+        let row = |y| (pixels.from[0]..pixels.to[0]).all(|x| self.hides(x, y, depth));
+        (pixels.from[1]..pixels.to[1]).all(row)
+    }
+}
+
+/// Some pixels of a picture: columns and rows from the first to before the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rectangle {
+    /// The first column and row.
+    pub from: [usize; 2],
+    /// Those behind the last.
+    pub to: [usize; 2],
+}
+
+impl Rectangle {
+    /// All of a picture.
+    pub fn whole(size: Size) -> Self {
+        Self { from: [0, 0], to: [size.width, size.height] }
+    }
+
+    /// All pixels of a picture that are at least partly between two points of it.
+    pub fn around(from: Vec2, to: Vec2, size: Size) -> Self {
+        Self {
+            // A number that is too large becomes the largest, and what is no number 0.
+            from: [from.x as usize, from.y as usize],
+            to: [
+                (to.x.max(-1.0) + 1.0).min(size.width as f32) as usize,
+                (to.y.max(-1.0) + 1.0).min(size.height as f32) as usize,
+            ],
+        }
+    }
+
+    /// All pixels of a picture whose middles are between two points of it.
+    #[inline(always)]
+    pub fn middles_within(from: Vec2, to: Vec2, size: Size) -> Self {
+        // In 32 bits, which the processor turns into whole numbers at once; a picture has less than 2²⁶ pixels a side.
+        let whole = |at: f32, most: usize| (at + 0.5).clamp(0.0, most as f32) as u32 as usize;
+        Self {
+            from: [whole(from.x, size.width), whole(from.y, size.height)],
+            to: [whole(to.x, size.width), whole(to.y, size.height)],
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.from[0] >= self.to[0] || self.from[1] >= self.to[1]
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.to[0].saturating_sub(self.from[0]) * self.to[1].saturating_sub(self.from[1])
+    }
 }
 
 /// The number of no primitive.
@@ -33,7 +98,9 @@ impl Visibility {
 
     /// Forgets all.
     pub fn clear(&mut self) {
-        self.cells.iter_mut().for_each(|cell| *cell.get_mut() = u64::MAX);
+        self.cells
+            .par_chunks_mut(STRIP)
+            .for_each(|cells| cells.iter_mut().for_each(|cell| *cell.get_mut() = u64::MAX));
     }
 
     /// The depth [m] and the primitive of a pixel; [`NONE`] if there is none.
@@ -58,6 +125,12 @@ impl Target for Visibility {
             cell.fetch_min(found, Relaxed);
         }
     }
+
+    #[inline(always)]
+    fn hides(&self, x: usize, y: usize, depth: f32) -> bool {
+        let cell = self.cells[y * self.size.width + x].load(Relaxed);
+        ((cell >> 32) as u32) < depth.to_bits()
+    }
 }
 
 /// How far away the nearest primitive of each pixel is.
@@ -78,7 +151,7 @@ impl DepthMap {
         self.size = size;
         let far = f32::INFINITY.to_bits();
         let cells = &mut self.cells[..size.pixels()];
-        cells.par_chunks_mut(1 << 16).for_each(|cells| {
+        cells.par_chunks_mut(STRIP).for_each(|cells| {
             cells.iter_mut().for_each(|cell| *cell.get_mut() = far);
         });
     }
@@ -107,5 +180,10 @@ impl Target for DepthMap {
         if found < cell.load(Relaxed) {
             cell.fetch_min(found, Relaxed);
         }
+    }
+
+    #[inline(always)]
+    fn hides(&self, x: usize, y: usize, depth: f32) -> bool {
+        self.cells[y * self.size.width + x].load(Relaxed) < depth.to_bits()
     }
 }

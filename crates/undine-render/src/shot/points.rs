@@ -1,6 +1,7 @@
 //! Points, each a sphere: in chunks, as Particle Systems keep them, or as one table.
 
 use super::{Colouring, Numbers, Places, Vectors};
+use rayon::prelude::*;
 use undine_core::mesh::Bounds;
 
 /// How large points are.
@@ -16,14 +17,11 @@ impl Radii<'_> {
     /// That of a point [m]: never negative, and nothing that is no number.
     #[inline(always)]
     pub fn at(&self, n: usize) -> f32 {
-        match self {
-            Self::Same(radius) if radius.is_finite() => radius.max(0.0),
-            Self::Same(_) => 0.0,
-            Self::Each(radii) => {
-                let radius = radii.at(n);
-                if radius.is_finite() { radius.max(0.0) } else { 0.0 }
-            }
-        }
+        let radius = match self {
+            Self::Same(radius) => *radius,
+            Self::Each(radii) => radii.at(n),
+        };
+        if radius.is_finite() { radius.max(0.0) } else { 0.0 }
     }
 }
 
@@ -72,6 +70,8 @@ impl Points<'_> {
 
     /// The box around the middles of those that are finite.
     pub fn bounds(&self) -> Option<Bounds> {
-        self.chunks.iter().filter_map(|chunk| chunk.positions.bounds()).reduce(Bounds::union)
+        // Boxes come out the same in any order.
+        let boxes = self.chunks.par_iter().filter_map(|chunk| chunk.positions.bounds());
+        boxes.reduce_with(Bounds::union)
     }
 }
