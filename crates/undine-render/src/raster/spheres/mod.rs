@@ -129,7 +129,7 @@ impl Primitives for Spheres<'_> {
             while let Some(&key) = order.get(next.fetch_add(1, Relaxed)) {
                 let piece = &self.pieces[key as u32 as usize];
                 let footprint = piece.footprint(view, moment);
-                if footprint.is_none_or(|footprint| piece.is_hidden(&footprint, target)) {
+                if footprint.is_none_or(|footprint| piece.is_hidden(&footprint, view, target)) {
                     continue;
                 }
                 let (chunk, from) = (piece.chunk as usize, piece.from as usize);

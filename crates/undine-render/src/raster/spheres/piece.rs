@@ -94,8 +94,10 @@ impl Piece {
     }
 
     /// Whether all of it is behind what is drawn already. To ask is worth it only where it takes less than to draw.
-    pub fn is_hidden<T: Target>(&self, footprint: &Footprint, target: &T) -> bool {
+    pub fn is_hidden<T: Target>(&self, footprint: &Footprint, view: &View, target: &T) -> bool {
         let Footprint { near, pixels } = footprint;
-        pixels.count() <= 16 * self.count as usize && target.is_nearer(pixels, *near)
+        let radius = self.radius * view.pixels_per_metre(*near);
+        let to_draw = self.count as f32 * (16.0 + radius * radius);
+        pixels.count() as f32 <= to_draw && target.is_nearer(pixels, *near)
     }
 }
