@@ -2,13 +2,15 @@
 
 use crate::error::Result;
 use crate::image::{Image, Size};
+use crate::march::{Media, Sight};
 use crate::pass::{Pass, pixel_turn};
-use crate::raster::{NONE, Ray, Scenery, Turn, View, Visibility};
-use crate::shade::{ALBEDO, Extent, Floor, Lights, Shadow, SkyLight, Surface, radiance};
+use crate::raster::{Known, NONE, Scenery, Turn, View, Visibility};
+use crate::shade::water::{Caustics, Layer, Look, Through, Waters, ambient};
+use crate::shade::{ALBEDO, Extent, Floor, Lights, Opaque, Seen, Shadow, SkyLight, radiance};
 use crate::shot::{self, Light, Shot};
 use rayon::prelude::*;
 use std::f32::consts::PI;
-use undine_core::glam::{DVec3, Vec3, Vec4};
+use undine_core::glam::{DVec3, Vec3, Vec4Swizzles};
 use undine_core::mesh::Bounds;
 
 /// How carefully a picture is made.
@@ -27,7 +29,10 @@ impl Quality {
 
 /// Makes a picture: the average of its passes. The same bytes for any number of threads.
 pub fn render(shot: &Shot<'_>, size: Size, quality: Quality) -> Result<Image> {
-    let mut scenery = Scenery::of(&shot.subjects)?;
+    let mut known = Known::default();
+    let mut scenery = Scenery::of(&shot.subjects, &mut known)?;
+    let waters = Waters::of(&shot.subjects, &mut known)?;
+    let media = Media::of(shot)?;
     let light = shot.light.sound();
     let count = quality.passes.max(1);
     let passes: Vec<_> = (0..count).map(|n| Pass::new(n, count, &light, shot.shutter)).collect();
@@ -35,12 +40,17 @@ pub fn render(shot: &Shot<'_>, size: Size, quality: Quality) -> Result<Image> {
     let bounds = whole(shot);
     let floors: Vec<_> =
         shot.grounds.iter().filter_map(|ground| Floor::new(ground, &bounds, light.up)).collect();
+    // Many passes look at many places of a voxel; each can take longer steps.
+    let stride = if count < 4 { 0.5 } else { (count as f32 / 6.0).clamp(1.0, 2.0) };
 
     let mut image = Image::empty(size);
     let mut visible = Visibility::new(size);
     let mut shadows = Shadows::new(size, &light, count);
+    let mut wet = (!waters.is_empty()).then(|| Wet::new(size));
+    let mut caustics = (!waters.is_empty()).then(Caustics::new);
     let mut extent = None;
     for (n, pass) in passes.iter().enumerate() {
+        // What is nearest in each pixel, to the camera, to the sun, and to a part of the sky.
         let mut view = View::of_camera(&shot.camera, size, pass.offset);
         view.turn = pass.turn;
         scenery.begin(Turn::new(n, count));
@@ -49,11 +59,23 @@ pub fn render(shot: &Shot<'_>, size: Size, quality: Quality) -> Result<Image> {
         let extent = extent.get_or_insert_with(|| seen_extent(&view, &visible, &floors, bounds));
         shadows.sun.draw(&scenery, pass.sun, extent, pass.moment);
         shadows.sky.draw(&scenery, pass.sky, extent, pass.moment);
+        if let Some(caustics) = &mut caustics {
+            let ball = (bounds.centre(), scale_of(&bounds));
+            caustics.follow(&waters, pass.sun, ball, pass.moment, |view, pixel| {
+                let ray = view.ray(pixel);
+                let floors = floors.iter().filter_map(|floor| floor.meet(view, &ray));
+                floors.fold(shadows.sun.nearest(view, pixel), f32::min)
+            });
+        }
+
+        // The light of each pixel.
         let lights = Lights {
             light: &light,
             pass,
             sun: &shadows.sun,
             sky: &shadows.sky,
+            caustics: caustics.as_ref(),
+            media: &media,
             sky_light: &sky_light,
             bounce: bounce(&light, &sky_light, &floors),
             sun_is_down: floors
@@ -61,25 +83,116 @@ pub fn render(shot: &Shot<'_>, size: Size, quality: Quality) -> Result<Image> {
                 .any(|floor| floor.is_endless && floor.normal().dot(pass.sun) <= 0.0),
             eye: view.eye,
         };
-        let look = Look { scenery: &scenery, floors: &floors, view: &view, lights: &lights };
+        let opaque = Opaque { scenery: &scenery, floors: &floors, view: &view, lights: &lights };
+        let seen = |x: usize, y: usize| {
+            let turn = pixel_turn(x, y) + pass.turn;
+            opaque.along(&view.ray_through(x, y), visible.at(x, y), turn)
+        };
+        let through_smoke = |x: usize, y: usize, seen: Seen| {
+            let ray = view.ray_through(x, y);
+            let jitter = (pixel_turn(x, y) + pass.turn).fract();
+            let sight = Sight { view: &view, ray, until: seen.depth, jitter, stride };
+            in_front(&media, &sight, &opaque, seen)
+        };
+        let share = 1.0 / count as f32;
+        match &mut wet {
+            None => image.add(share, n == 0, |x, y| through_smoke(x, y, seen(x, y))),
+            Some(wet) => {
+                let Wet { layer, behind } = wet;
+                draw_behind(behind, size, seen);
+                let depth = |x: usize, y: usize| behind[y * size.width + x].1;
+                layer.draw(&waters, &view, pass.moment, scale_of(&bounds), &depth);
+                let look = Look {
+                    through: Through {
+                        waters: &waters,
+                        layer,
+                        view: &view,
+                        moment: pass.moment,
+                        behind: depth,
+                    },
+                    around: &opaque,
+                    opaque: |x: usize, y: usize| behind[y * size.width + x].0,
+                    ambient: ambient(&opaque),
+                };
+                image.add(share, n == 0, |x, y| {
+                    let found = match layer.at(x, y, depth(x, y)) {
+                        None => seen(x, y),
+                        Some(column) => look.of(&view.ray_through(x, y), &column, (x, y)),
+                    };
+                    through_smoke(x, y, found)
+                });
+            }
+        }
+    }
+    Ok(image)
+}
 
-        let Image { light, depth, velocity, .. } = &mut image;
-        let rows = light
-            .par_chunks_mut(size.width)
-            .zip(depth.par_chunks_mut(size.width))
-            .zip(velocity.par_chunks_mut(size.width));
+/// How much memory the volumes of a Shot take while it is drawn, beyond their own [bytes].
+pub fn memory_of_volumes(shot: &Shot<'_>) -> Result<usize> {
+    Ok(Media::of(shot)?.memory())
+}
+
+impl Image {
+    /// Adds a share of what is seen in each pixel; its depth and its velocity, too, if this is the pass that they are of.
+    fn add(&mut self, share: f32, is_first: bool, seen: impl Fn(usize, usize) -> Seen + Sync) {
+        let width = self.size.width;
+        let rows = self
+            .light
+            .par_chunks_mut(width)
+            .zip(self.depth.par_chunks_mut(width))
+            .zip(self.velocity.par_chunks_mut(width));
         rows.enumerate().for_each(|(y, ((light, depth), velocity))| {
-            for x in 0..size.width {
-                let turn = pixel_turn(x, y) + pass.turn;
-                let seen = look.along(&view.ray_through(x, y), visible.at(x, y), turn);
-                light[x] += seen.light / count as f32;
-                if n == 0 {
+            for x in 0..width {
+                let seen = seen(x, y);
+                light[x] += share * seen.light;
+                if is_first {
                     (depth[x], velocity[x]) = (seen.depth, seen.velocity);
                 }
             }
         });
     }
-    Ok(image)
+}
+
+/// What is seen through the volumes in front of it.
+fn in_front(media: &Media<'_>, sight: &Sight<'_>, opaque: &Opaque<'_>, seen: Seen) -> Seen {
+    if media.is_empty() {
+        return seen;
+    }
+    let lights = opaque.lights;
+    let met = media.meet(sight, |place| match opaque.scenery.is_empty() {
+        true => 1.0,
+        false => lights.sun.reaches(place, lights.eye, lights.pass.sun, sight.jitter),
+    });
+    let light = met.behind * seen.light + met.light.extend(1.0 - met.behind);
+    Seen { light, ..seen }
+}
+
+/// What a Shot with water needs besides.
+struct Wet {
+    layer: Layer,
+    /// Light and depth of what is opaque, in each pixel of a pass: water shows it bent.
+    behind: Vec<(Vec3, f32)>,
+}
+
+impl Wet {
+    fn new(size: Size) -> Self {
+        Self { layer: Layer::new(size), behind: vec![(Vec3::ZERO, f32::INFINITY); size.pixels()] }
+    }
+}
+
+/// Keeps what is seen of what is opaque.
+fn draw_behind(behind: &mut [(Vec3, f32)], size: Size, seen: impl Fn(usize, usize) -> Seen + Sync) {
+    behind.par_chunks_mut(size.width).enumerate().for_each(|(y, row)| {
+        for (x, behind) in row.iter_mut().enumerate() {
+            let seen = seen(x, y);
+            *behind = (seen.light.xyz(), seen.depth);
+        }
+    });
+}
+
+/// The radius of a ball around a box [m].
+fn scale_of(bounds: &Bounds) -> f32 {
+    (0.5 * bounds.size().length()).max(1e-6) as f32
 }
 
 /// The maps of what sun and sky do not reach, kept from pass to pass.
@@ -144,81 +257,5 @@ fn bounce(light: &Light, sky_light: &SkyLight, floors: &[Floor]) -> Vec3 {
             ALBEDO * (sun + sky_light.open(floor.normal()))
         }
         None => radiance(-light.up, light),
-    }
-}
-
-/// What a line of sight ends at.
-struct Seen {
-    light: Vec4,
-    depth: f32,
-    velocity: Vec3,
-}
-
-/// All that a pass needs to say what a line of sight ends at.
-struct Look<'a> {
-    scenery: &'a Scenery<'a>,
-    floors: &'a [Floor],
-    view: &'a View,
-    lights: &'a Lights<'a>,
-}
-
-impl Look<'_> {
-    fn along(&self, ray: &Ray, (depth, primitive): (f32, u32), turn: f32) -> Seen {
-        let depth = if primitive == NONE { f32::INFINITY } else { depth };
-        let floor = self
-            .floors
-            .iter()
-            .filter_map(|floor| Some((floor.meet(self.view, ray)?, floor)))
-            .min_by(|(a, _), (b, _)| a.total_cmp(b))
-            .filter(|(below, _)| *below < depth);
-        match floor {
-            Some((depth, floor)) => self.floor(ray, floor, depth, turn),
-            None if primitive == NONE => {
-                let light = radiance(ray.direction.normalize(), self.lights.light);
-                Seen { light: light.extend(0.0), depth, velocity: Vec3::ZERO }
-            }
-            None => self.subject(ray, primitive, turn),
-        }
-    }
-
-    fn floor(&self, ray: &Ray, floor: &Floor, depth: f32, turn: f32) -> Seen {
-        let footing = floor.footing(self.view, ray, depth);
-        let light = self.lights.light;
-        let direction = ray.direction.normalize();
-        let horizon = direction - direction.dot(light.up) * light.up;
-        let horizon = radiance(horizon.normalize_or(light.up), light);
-        let lit = match footing.faded < 0.999 {
-            true => {
-                let surface = Surface {
-                    colour: footing.colour,
-                    place: ray.at(depth),
-                    normal: footing.normal,
-                    towards: -direction,
-                    tangent: None,
-                };
-                self.lights.matte(&surface, turn)
-            }
-            false => horizon,
-        };
-        let light = lit.lerp(horizon, footing.faded).extend(1.0 - footing.faded);
-        Seen { light, depth, velocity: Vec3::ZERO }
-    }
-
-    fn subject(&self, ray: &Ray, primitive: u32, turn: f32) -> Seen {
-        let hit = self.scenery.hit(primitive, self.view, self.lights.pass.moment, ray);
-        let light = match hit.is_lit {
-            true => {
-                let surface = Surface {
-                    colour: hit.colour,
-                    place: ray.at(hit.depth),
-                    normal: hit.normal,
-                    towards: -ray.direction.normalize(),
-                    tangent: hit.tangent,
-                };
-                self.lights.glossy(&surface, turn)
-            }
-            false => hit.colour,
-        };
-        Seen { light: light.extend(1.0), depth: hit.depth, velocity: hit.velocity }
     }
 }

@@ -1,11 +1,13 @@
 //! All that is opaque in a Shot, as primitives with one number each.
 
+use super::isosurface::Isosurface;
 use super::spheres::{Spheres, Turn};
 use super::target::Target;
+use super::triangles::{Known, Triangles};
 use super::tubes::Tubes;
 use super::view::{Ray, View};
 use crate::error::{RenderError, Result};
-use crate::shot::{Lines, Subject};
+use crate::shot::{Appearance, Finish, Lines, Subject};
 use undine_core::glam::Vec3;
 
 /// What a kind of Subject tells of its primitives.
@@ -42,6 +44,8 @@ enum Kind<'a> {
     Spheres(Spheres<'a>),
     Tubes(Tubes<'a>),
     Lines(&'a Lines),
+    Triangles(Triangles<'a>),
+    Isosurface(Isosurface<'a>),
 }
 
 /// All that is opaque, with the number of the first primitive of each.
@@ -51,7 +55,7 @@ pub(crate) struct Scenery<'a> {
 
 impl<'a> Scenery<'a> {
     /// Of what is opaque among some Subjects.
-    pub fn of(subjects: &'a [Subject<'a>]) -> Result<Self> {
+    pub fn of(subjects: &'a [Subject<'a>], known: &mut Known) -> Result<Self> {
         let mut kinds = Vec::new();
         let mut count = 0u64;
         for subject in subjects {
@@ -59,19 +63,35 @@ impl<'a> Scenery<'a> {
                 Subject::Points(points) => Kind::Spheres(Spheres::of(points)),
                 Subject::Curves(curves) => Kind::Tubes(Tubes::of(curves)),
                 Subject::Lines(lines) => Kind::Lines(lines),
-                _ => continue,
+                Subject::Mesh(mesh) if mesh.finish == Finish::Solid => {
+                    Kind::Triangles(Triangles::of(mesh, known)?)
+                }
+                Subject::Volume(volume) => match &volume.appearance {
+                    Appearance::Surface { level, colouring } => {
+                        Kind::Isosurface(Isosurface::of(volume, *level, colouring)?)
+                    }
+                    _ => continue,
+                },
+                Subject::Mesh(_) => continue,
             };
             kinds.push((count as u32, kind));
             count += match &kinds[kinds.len() - 1].1 {
                 Kind::Spheres(spheres) => spheres.len() as u64,
                 Kind::Tubes(tubes) => tubes.len() as u64,
                 Kind::Lines(lines) => Primitives::len(lines) as u64,
+                Kind::Triangles(triangles) => triangles.len() as u64,
+                Kind::Isosurface(surface) => surface.len() as u64,
             };
             if count >= u64::from(u32::MAX) {
                 return Err(RenderError::TooMany { count, most: u64::from(u32::MAX) - 1 });
             }
         }
         Ok(Self { kinds })
+    }
+
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
     }
 
     /// Begins a pass.
@@ -101,6 +121,8 @@ impl<'a> Scenery<'a> {
                 Kind::Spheres(spheres) => spheres.draw(view, moment, *first, target),
                 Kind::Tubes(tubes) => tubes.draw(view, moment, *first, target),
                 Kind::Lines(_) => {}
+                Kind::Triangles(triangles) => triangles.draw(view, moment, *first, target),
+                Kind::Isosurface(surface) => surface.draw(view, moment, *first, target),
             }
         }
     }
@@ -114,6 +136,8 @@ impl<'a> Scenery<'a> {
             Kind::Spheres(spheres) => spheres.hit(primitive, view, moment, ray),
             Kind::Tubes(tubes) => tubes.hit(primitive, view, moment, ray),
             Kind::Lines(lines) => lines.hit(primitive, view, moment, ray),
+            Kind::Triangles(triangles) => triangles.hit(primitive, view, moment, ray),
+            Kind::Isosurface(surface) => surface.hit(primitive, view, moment, ray),
         }
     }
 }

@@ -59,6 +59,14 @@ impl Shadow {
         scenery.draw_casters(&self.view, moment, &self.map);
     }
 
+    /// The depth of what is nearest to the light, at a point of another view along the same direction [m].
+    pub fn nearest(&self, view: &View, pixel: Vec2) -> f32 {
+        let start = (view.eye - self.view.eye).as_vec3() + view.ray(pixel).origin;
+        let turned = self.view.turned(start);
+        let pixel = self.view.pixel(turned);
+        self.map.at(pixel.x.floor() as i32, pixel.y.floor() as i32) - turned.z
+    }
+
     /// How much of the light reaches a place, given from an eye, on a surface that looks along a normal, 0 to 1. `turn` is the
     /// filter's angle as a part of a whole turn.
     #[inline]

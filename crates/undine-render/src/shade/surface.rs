@@ -7,6 +7,8 @@
 
 use super::shadow::Shadow;
 use super::sky::{SkyLight, radiance, smooth};
+use super::water::Caustics;
+use crate::march::Media;
 use crate::pass::Pass;
 use crate::shot::Light;
 use std::f32::consts::PI;
@@ -42,6 +44,10 @@ pub(crate) struct Lights<'a> {
     pub sun: &'a Shadow,
     /// What the sky of this pass does not reach.
     pub sky: &'a Shadow,
+    /// The sun through water, if there is any.
+    pub caustics: Option<&'a Caustics>,
+    /// Volumes, which take light away.
+    pub media: &'a Media<'a>,
     /// The light of all of the sky.
     pub sky_light: &'a SkyLight,
     /// What comes back from below, over π.
@@ -109,7 +115,17 @@ impl Lights<'_> {
         if self.sun_is_down || (facing <= 0.0 && surface.tangent.is_none()) {
             return Vec3::ZERO;
         }
-        self.sun.reaches(surface.place, self.eye, surface.normal, turn) * self.light.sun_colour
+        let Surface { place, normal, .. } = *surface;
+        let open = self.sun.reaches(place, self.eye, normal, turn);
+        if open <= 0.0 {
+            return Vec3::ZERO;
+        }
+        let water = self.caustics.map_or(Vec3::ONE, |caustics| caustics.reaches(place, self.eye));
+        let smoke = match self.media.is_empty() {
+            true => 1.0,
+            false => self.media.sun_reaches(place, self.eye, self.pass.sun),
+        };
+        open * smoke * water * self.light.sun_colour
     }
 
     /// What the sky of this pass gives, over π, and how much of it is open.
@@ -119,7 +135,10 @@ impl Lights<'_> {
         if given.max_element() <= 0.0 {
             return (Vec3::ZERO, 0.5);
         }
-        let open = self.sky.reaches(surface.place, self.eye, surface.normal, turn);
+        let mut open = self.sky.reaches(surface.place, self.eye, surface.normal, turn);
+        if open > 0.0 && !self.media.is_empty() {
+            open *= self.media.sky_reaches(surface.place, self.eye, self.pass.sky);
+        }
         (open * given, open)
     }
 

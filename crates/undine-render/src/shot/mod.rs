@@ -16,7 +16,7 @@ pub use light::Light;
 pub use mesh::{Finish, Mesh};
 pub use places::{Places, Vectors};
 pub use points::{PointChunk, Points, Radii};
-pub use volume::{Chunk, Volume};
+pub use volume::{Appearance, Chunk, Volume};
 
 use rayon::prelude::*;
 use undine_core::glam::{DVec3, Vec3};

@@ -1,16 +1,18 @@
 //! Tests of the whole crate, one program.
 
+mod camera;
 mod canvas;
 mod files;
+mod ground;
 mod kill_film;
+mod light;
+mod lines;
 mod looking;
 #[cfg(feature = "peer-python")]
 mod peer;
 mod pictures;
-mod camera;
-mod ground;
-mod light;
-mod lines;
 mod spheres;
 mod stage;
+mod triangles;
 mod tubes;
+mod volume;

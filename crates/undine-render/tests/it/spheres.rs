@@ -149,8 +149,7 @@ fn what_is_no_number_changes_nothing_else() {
     let velocities = vec![Vec3::new(f32::NAN, f32::INFINITY, 0.0); places.len()];
     let moving = Some(Vectors::Single(&velocities));
     let alone = picture(&[DVec3::ZERO], 0.3, 4);
-    let among =
-        picture_of(vec![PointChunk { velocities: moving, ..chunk(&places, 0.3) }], 1.0, 4);
+    let among = picture_of(vec![PointChunk { velocities: moving, ..chunk(&places, 0.3) }], 1.0, 4);
     assert_eq!(alone.depth, among.depth);
     let light = |image: &Image| covered(image);
     assert_eq!(light(&alone), light(&among));

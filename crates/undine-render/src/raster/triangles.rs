@@ -1,0 +1,210 @@
+//! Meshes of triangles, lit on both sides, smooth where they bend a little and sharp where they bend a lot.
+
+use super::fill::Raster;
+use super::normals::VertexNormals;
+use super::primitives::{Hit, Primitives};
+use super::target::Target;
+use super::view::{Ray, View};
+use crate::error::{RenderError, Result};
+use crate::image::Size;
+use crate::shot::{Mesh, Places};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use undine_core::glam::{DMat3, Mat3, Vec3};
+
+/// How many triangles a thread takes at once.
+const PIECE: usize = 1 << 12;
+
+/// The cosine of 20°, half of the sharpest edge that is surely smooth: across one the vertex's normal is as far from either triangle.
+const SMOOTH: f32 = 0.939_692_6;
+
+/// The cosine of 30°: a vertex whose normal is farther from that of a triangle does not change it.
+const SHARP: f32 = 0.866_025_4;
+
+/// A mesh of triangles.
+pub(crate) struct Triangles<'a> {
+    mesh: &'a Mesh<'a>,
+    /// Those of the vertices, if they were not given.
+    normals: Option<Arc<VertexNormals>>,
+    /// Turns a normal of the mesh's own coordinates into the world.
+    turning: Mat3,
+    /// Whether being placed turns it inside out.
+    is_mirrored: bool,
+}
+
+/// The normals of meshes that are shown several times, by where their data is.
+#[derive(Default)]
+pub(crate) struct Known(BTreeMap<[usize; 4], Arc<VertexNormals>>);
+
+impl Known {
+    fn normals(&mut self, mesh: &Mesh<'_>) -> Arc<VertexNormals> {
+        let (positions, corner) = match mesh.positions {
+            Places::Offsets { offsets, .. } => (offsets.as_ptr() as usize, 0),
+            Places::World(places) => (places.as_ptr() as usize, 1),
+        };
+        let key = [positions, corner, mesh.triangles.as_ptr() as usize, mesh.triangles.len()];
+        let made = || Arc::new(VertexNormals::of(mesh.positions, &mesh.triangles));
+        Arc::clone(self.0.entry(key).or_insert_with(made))
+    }
+}
+
+impl<'a> Triangles<'a> {
+    /// Checks that every triangle has its vertices, and every vertex its channels.
+    pub fn of(mesh: &'a Mesh<'a>, known: &mut Known) -> Result<Self> {
+        let vertices = mesh.positions.len();
+        let last = mesh.triangles.par_iter().map(|corners| corners.iter().max()).max().flatten();
+        let asked = |what: &str, found: String| {
+            let wanted = format!("the mesh has {vertices} vertices");
+            Err(RenderError::Asked { what: what.into(), found, wanted })
+        };
+        if let Some(last) = last.filter(|last| **last as usize >= vertices) {
+            return asked("the last vertex of a triangle", format!("number {last}"));
+        }
+        let lengths = [
+            ("the number of normals of a mesh", mesh.normals.map(|normals| normals.len())),
+            ("the number of velocities of a mesh", mesh.velocities.map(|all| all.len())),
+            ("the number of values of a mesh", mesh.values.map(|values| values.len())),
+        ];
+        for (what, length) in lengths {
+            if let Some(length) = length.filter(|length| *length != vertices) {
+                return asked(what, length.to_string());
+            }
+        }
+        let is_computed = mesh.smooth && mesh.normals.is_none();
+        let placed = mesh.placed.map_or(DMat3::IDENTITY, |(turned, _)| turned);
+        let determinant = placed.determinant();
+        // The cofactors: the inverse transposed, also of what has no inverse.
+        let cofactors = DMat3::from_cols(
+            placed.y_axis.cross(placed.z_axis),
+            placed.z_axis.cross(placed.x_axis),
+            placed.x_axis.cross(placed.y_axis),
+        );
+        let scale =
+            cofactors.to_cols_array().into_iter().fold(0.0f64, |most, part| most.max(part.abs()));
+        Ok(Self {
+            mesh,
+            normals: is_computed.then(|| known.normals(mesh)),
+            turning: (cofactors * if scale > 0.0 { 1.0 / scale } else { 1.0 }).as_mat3(),
+            is_mirrored: determinant < 0.0,
+        })
+    }
+
+    /// Hands out the pixels of all triangles: x, y, depth, number, and whether a front is seen.
+    pub fn scan<P>(&self, view: &View, moment: f32, size: Size, put: &P)
+    where
+        P: Fn(usize, usize, f32, u32, bool) + Sync,
+    {
+        let raster = Raster::new(view, size);
+        self.mesh.triangles.par_chunks(PIECE).enumerate().for_each(|(piece, triangles)| {
+            for (n, triangle) in triangles.iter().enumerate() {
+                let turned = triangle.map(|n| view.turned(self.place(n as usize, view, moment)));
+                let number = (piece * PIECE + n) as u32;
+                raster.triangle(turned, &|x, y, depth, is_front| {
+                    put(x, y, depth, number, is_front != self.is_mirrored);
+                });
+            }
+        });
+    }
+
+    /// Where a vertex is at a moment, seen from the eye.
+    #[inline(always)]
+    fn place(&self, n: usize, view: &View, moment: f32) -> Vec3 {
+        let place = match self.mesh.placed {
+            None => self.mesh.positions.from_eye(n, view.eye),
+            Some((turned, moved)) => {
+                (turned * self.mesh.positions.at(n) + (moved - view.eye)).as_vec3()
+            }
+        };
+        match self.mesh.velocities {
+            Some(velocities) if moment != 0.0 => place + moment * velocities.at(n),
+            _ => place,
+        }
+    }
+
+    /// Which way it looks at a point of a triangle, given by the weights of its vertices; turned as the triangle, which looks along `face`.
+    #[inline(always)]
+    fn normal(&self, triangle: [usize; 3], weights: Vec3, face: Vec3) -> Vec3 {
+        let along_face = |normal: Vec3| {
+            let normal = (self.turning * normal).normalize_or(face);
+            if normal.dot(face) < 0.0 { -normal } else { normal }
+        };
+        let corners = match (&self.normals, self.mesh.normals) {
+            _ if !self.mesh.smooth => return face,
+            (_, Some(given)) => triangle.map(|n| along_face(given.at(n))),
+            (Some(normals), _) => triangle.map(|n| {
+                let normal = along_face(normals.at(n));
+                let smooth = ((normal.dot(face) - SHARP) / (SMOOTH - SHARP)).clamp(0.0, 1.0);
+                face.lerp(normal, smooth)
+            }),
+            (None, None) => return face,
+        };
+        let [a, b, c] = corners;
+        (weights.x * a + weights.y * b + weights.z * c).normalize_or(face)
+    }
+}
+
+impl Primitives for Triangles<'_> {
+    fn len(&self) -> usize {
+        self.mesh.triangles.len()
+    }
+
+    fn draw<T: Target>(&self, view: &View, moment: f32, first: u32, target: &T) {
+        self.scan(view, moment, target.size(), &|x, y, depth, triangle, _| {
+            target.put(x, y, depth, first + triangle);
+        });
+    }
+
+    fn hit(&self, primitive: usize, view: &View, moment: f32, ray: &Ray) -> Hit {
+        let triangle = self.mesh.triangles[primitive].map(|n| n as usize);
+        let [a, b, c] = triangle.map(|n| self.place(n, view, moment));
+        let (to_b, to_c) = (b - a, c - a);
+        let across = to_b.cross(to_c);
+        let face = across.normalize_or(-view.forward);
+        let weights = weights(a, to_b, to_c, ray);
+        // The side that is seen is the one that is lit.
+        let face = if face.dot(ray.direction) > 0.0 { -face } else { face };
+        let towards = -ray.direction.normalize();
+        let normal = self.normal(triangle, weights, face);
+        // A smooth normal may look away from the eye near the outline; there it is turned back until it is seen edge-on.
+        let hidden = normal.dot(towards);
+        let normal = match hidden < 0.0 {
+            true => (normal - 1.001 * hidden * towards).normalize_or(face),
+            false => normal,
+        };
+        let mixed = |of: &dyn Fn(usize) -> f32| {
+            weights.dot(Vec3::new(of(triangle[0]), of(triangle[1]), of(triangle[2])))
+        };
+        let value = self.mesh.values.map(|values| mixed(&|n| values.at(n)));
+        let velocity = self.mesh.velocities.map_or(Vec3::ZERO, |velocities| {
+            let [a, b, c] = triangle.map(|n| velocities.at(n));
+            weights.x * a + weights.y * b + weights.z * c
+        });
+        let place = a + weights.y * to_b + weights.z * to_c;
+        Hit {
+            depth: place.dot(view.forward),
+            normal,
+            colour: self.mesh.colouring.of(value),
+            velocity,
+            tangent: None,
+            is_lit: true,
+        }
+    }
+}
+
+/// The weights of the corners where a line of sight meets a triangle; if it misses by a little, at a point of the triangle nearby.
+#[inline(always)]
+fn weights(a: Vec3, to_b: Vec3, to_c: Vec3, ray: &Ray) -> Vec3 {
+    // Möller & Trumbore 1997.
+    let p = ray.direction.cross(to_c);
+    let determinant = to_b.dot(p);
+    let from = ray.origin - a;
+    let q = from.cross(to_b);
+    let (u, v) = (from.dot(p) / determinant, ray.direction.dot(q) / determinant);
+    if !(u.is_finite() && v.is_finite()) {
+        return Vec3::splat(1.0 / 3.0);
+    }
+    let weights = Vec3::new(1.0 - u - v, u, v).clamp(Vec3::ZERO, Vec3::ONE);
+    let sum = weights.element_sum();
+    if sum > 0.0 { weights / sum } else { Vec3::splat(1.0 / 3.0) }
+}

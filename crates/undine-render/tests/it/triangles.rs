@@ -1,0 +1,1 @@
+//! Meshes of triangles, against what geometry says.
