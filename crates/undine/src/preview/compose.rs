@@ -69,6 +69,7 @@ pub fn shot<'a>(
                 Some(_) => colouring.clone(),
                 None => Colouring::Plain(colours::SURFACE),
             },
+            hair: curves.values.is_none(),
         }));
     }
     let subject = contents.subject_bounds();
