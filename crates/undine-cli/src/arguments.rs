@@ -31,6 +31,8 @@ pub enum Command {
     Fmt(Fmt),
     /// Shows what is in files: grids, types, transforms, counts, ranges, boxes, memory
     Info(Info),
+    /// Shows what a run did: plots of times, solves, counts, memory and what nature keeps; or two runs beside each other
+    Report(Report),
     /// Converts files of points, meshes and volumes, one or a whole sequence
     Convert(Convert),
 }
@@ -135,6 +137,19 @@ pub struct Info {
     /// Of a sequence, only these frames: 12, or 1001-1096
     #[arg(long, value_name = "FRAMES", value_parser = frames, allow_hyphen_values = true)]
     pub frames: Option<(i64, i64)>,
+}
+
+/// Shows what a run did.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// The run: its cache, or its scene, as a file or a folder with a `scene.kdl`
+    pub run: PathBuf,
+    /// Another run to compare it with
+    pub other: Option<PathBuf>,
+    /// The page to write; plots as PNG go into a folder beside it. By default report.html in the cache, and of two runs
+    /// comparison.html here
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
 }
 
 /// Converts files.

@@ -9,6 +9,7 @@ mod help;
 mod info;
 mod memory;
 mod progress;
+mod report;
 mod run;
 mod scene;
 mod signal;
@@ -29,6 +30,7 @@ fn main() {
         Command::Schema => help::schema(),
         Command::Fmt(arguments) => fmt::fmt(&arguments),
         Command::Info(arguments) => info::info(&arguments),
+        Command::Report(arguments) => report::report(&arguments),
         Command::Convert(arguments) => convert::convert(&arguments),
     };
     std::process::exit(code as i32);

@@ -1,7 +1,7 @@
 //! Undine as a library: every Behavior, and running, resuming and caching a setup.
 //!
 //! [`mod@behaviors`] lists what there is; [`prepare`] makes a Simulation of a scene; [`run`](mod@run) makes its frames and writes
-//! them into a [`cache`], whole or not at all. [`shapes`] says what colliders and bodies look like.
+//! them into a [`cache`], whole or not at all; [`report`] shows what it did. [`shapes`] says what colliders and bodies look like.
 
 pub mod behaviors;
 pub mod cache;
@@ -9,6 +9,7 @@ pub mod estimate;
 pub mod frames;
 pub mod prepare;
 pub mod preview;
+pub mod report;
 pub mod run;
 pub mod shapes;
 

@@ -67,7 +67,7 @@ impl Stage {
 
 /// Every file of a cache that is compared: all but logs, statistics and the lock.
 pub fn files(cache: &Path) -> BTreeMap<String, Vec<u8>> {
-    let exempt = ["stats.jsonl", "log.txt", ".undine-lock"];
+    let exempt = ["stats.jsonl", "log.txt", "run.json", "report.html", "report", ".undine-lock"];
     let Ok(entries) = std::fs::read_dir(cache) else { return BTreeMap::new() };
     let named = entries.map(|entry| {
         let entry = entry.expect("an entry");

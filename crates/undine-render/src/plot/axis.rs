@@ -149,6 +149,9 @@ impl Spanned {
 
     /// What is written at a tick.
     pub fn written(&self, tick: f64) -> String {
+        if tick == 0.0 {
+            return "0".to_owned();
+        }
         if self.scale == Scale::Log {
             return power_of_ten(tick.log10().round() as i32);
         }
@@ -168,7 +171,6 @@ impl Spanned {
             s if s < 1e15 => ("G", 1e9),
             _ => return format!("{tick:e}"),
         };
-        let suffix = if tick == 0.0 { "" } else { suffix };
         fixed(tick / one, decimals(self.step / one)) + suffix
     }
 
@@ -257,7 +259,7 @@ mod tests {
         let bytes = axis(Unit::Prefixed("B"), &[2.3e9]);
         assert_eq!(
             (written(&bytes).join(" "), bytes.counted().0),
-            ("0.0 0.5 1.0 1.5 2.0 2.5".into(), "GB".into())
+            ("0 0.5 1.0 1.5 2.0 2.5".into(), "GB".into())
         );
         let count = axis(Unit::Count, &[1_480_000.0]);
         assert_eq!(written(&count), ["0", "0.5M", "1.0M", "1.5M"]);

@@ -79,11 +79,11 @@ fn measured(text: &str) -> f64 {
     f64::from(width_of(text, TEXT as f32))
 }
 
-/// Of two series of the same name only the solid one is named.
+/// Of two series of the same name only the solid one is named; a series without a name is what the heading says.
 fn is_named(plot: &Plot, series: &Series) -> bool {
     let twin = |other: &Series| !other.dashed && other.name == series.name;
     let shown = series.points.iter().any(|[x, y]| x.is_finite() && y.is_finite());
-    shown && !(series.dashed && plot.series.iter().any(twin))
+    shown && !series.name.is_empty() && !(series.dashed && plot.series.iter().any(twin))
 }
 
 /// The vertical axis of a plot of the usual height.

@@ -11,9 +11,9 @@ pub use listener::{FrameReport, Listener};
 
 use crate::cache::{Cache, Choice, FrameId, Keep, Lines};
 use crate::frames::{self, StageFile};
-use crate::prepare;
+use crate::{prepare, report};
 use pictures::Pictures;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use undine_core::memory::MemoryBudget;
 use undine_scene::Scene;
@@ -88,12 +88,16 @@ pub fn run(
         return Ok(writer.whole());
     }
     log.push(&format!("frames {next} to {last} of {}", scene.settings.name))?;
+    let mut about = About::now(scene);
+    writer.cache.write_sidecar(ABOUT, &about.to_bytes())?;
     let outcome = advance(&mut simulation, &mut writer, &mut stats, &mut log, listener, next);
     let whole = writer.whole();
     if let Err(why) = &outcome {
         // The disk may be why; what cannot be written is still told on the terminal.
         let _ = log.push(&format!("ended: {why}"));
     }
+    about.ended = Some(ending(&outcome));
+    tell_all(&writer.cache, &folder, &about, listener);
     outcome.map_err(|why| match why {
         RunError::Stopped { source, .. } => match *source {
             SimError::Interrupted => RunError::Interrupted { whole },
@@ -103,6 +107,31 @@ pub fn run(
     })?;
     writer.pictures.finish(listener);
     Ok(whole)
+}
+
+/// How a run ended, for its report.
+fn ending(outcome: &Result<(), RunError>) -> String {
+    match outcome {
+        Ok(()) => "complete".to_owned(),
+        Err(RunError::Stopped { source, .. }) => match &**source {
+            SimError::Interrupted => "interrupted".to_owned(),
+            SimError::At { place, .. } => format!(
+                "stopped at frame {}, substep {}, {}: {source}",
+                place.now.frame, place.now.substep, place.owner
+            ),
+            _ => format!("stopped: {source}"),
+        },
+        Err(why) => format!("stopped: {why}"),
+    }
+}
+
+/// Writes the report, which is needed most after a run that failed. That it cannot be written fails no run.
+fn tell_all(cache: &Cache, folder: &Path, about: &About, listener: &mut dyn Listener) {
+    let written = cache.write_sidecar(ABOUT, &about.to_bytes());
+    let reported = written.map_err(report::ReportError::from);
+    if let Err(why) = reported.and_then(|()| report::write_into_cache(folder).map(|_| ())) {
+        listener.note(&format!("there is no report of this run: {why}"));
+    }
 }
 
 /// From the initial state, or the one restored, to the last frame.
