@@ -1,8 +1,8 @@
-//! For tests with the real programs that our files go to and come from: OpenVDB, Blender, Pixar's USD.
+//! For tests with the real programs that our files go to and come from: OpenVDB, Blender, Pixar's USD, a browser.
 //!
-//! `cargo xtask setup` installs them: OpenVDB by Debian's packages, Blender and USD as Python packages in `target/python`,
+//! `cargo xtask setup` installs them: OpenVDB and Chromium by Debian's packages, Blender and USD as Python packages in `target/python`,
 //! at the versions of `python.txt`. Nothing of them is needed to use Undine, so tests that run them stand behind the
-//! features `peer-openvdb` and `peer-python` of their crates, which `cargo xtask test` turns on where the peers are found.
+//! features `peer-openvdb`, `peer-python` and `peer-chromium` of their crates, which `cargo xtask test` turns on where the peers are found.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -68,6 +68,29 @@ pub fn python(script: impl AsRef<Path>, arguments: impl Words) -> String {
         command.env_remove(variable);
     }
     said(command.arg(script.as_ref()).args(arguments.words()), "target/python")
+}
+
+/// Has Chromium, without a window, show a page in this many pixels, and returns the picture of it as a PNG.
+///
+/// # Panics
+/// If it fails, with all that it said.
+pub fn chromium(page: &Path, [width, height]: [usize; 2]) -> Vec<u8> {
+    // A folder of its own: what a user's browser keeps is not for ours, and two tests may run at once.
+    let profile = scratch_file("chromium");
+    let picture = profile.join("page.png");
+    fs::create_dir_all(&profile).expect("a folder for a browser");
+    let mut command = Command::new("chromium");
+    command
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
+        .args(["--hide-scrollbars", "--no-first-run", "--virtual-time-budget=2000"])
+        .arg(format!("--user-data-dir={}", profile.display()))
+        .arg(format!("--window-size={width},{height}"))
+        .arg(format!("--screenshot={}", picture.display()))
+        .arg(format!("file://{}", page.display()));
+    said(&mut command, "chromium");
+    let bytes = fs::read(&picture).expect("a picture of the page");
+    let _ = fs::remove_dir_all(&profile);
+    bytes
 }
 
 /// The arguments of a script: anything that lists words or paths.

@@ -171,7 +171,7 @@ mod tests {
             commands(&all, true),
             [
                 "sudo apt-get update && sudo apt-get install -y libopenmpi-dev openmpi-bin libclang-dev \
-                 libopenvdb-tools python3-openvdb python3-numpy",
+                 libopenvdb-tools python3-openvdb python3-numpy chromium fonts-dejavu-core",
                 "rustup component add rustfmt clippy"
             ]
         );
@@ -187,11 +187,11 @@ mod tests {
             assert!(!setup.has(need.part));
             let features = setup.features();
             let left_out = need.part.feature();
-            assert_eq!(features.len(), 3 - usize::from(left_out.is_some()), "{features:?}");
+            assert_eq!(features.len(), 4 - usize::from(left_out.is_some()), "{features:?}");
             assert!(left_out.is_none_or(|feature| !features.contains(&feature)));
         }
         let all = Setup { missing: Vec::new(), could_install };
-        assert_eq!(all.features(), ["mpi", "peer-openvdb", "peer-python"]);
+        assert_eq!(all.features(), ["mpi", "peer-openvdb", "peer-python", "peer-chromium"]);
     }
 
     #[test]

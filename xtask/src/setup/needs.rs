@@ -26,11 +26,13 @@ pub enum Part {
     OpenVdb,
     /// What goes through the real Blender and Pixar's USD.
     Python,
+    /// What goes through a real browser.
+    Chromium,
 }
 
 impl Part {
     /// Every part of the tests that has a feature of its own.
-    pub const WITH_FEATURE: [Self; 3] = [Self::Mpi, Self::OpenVdb, Self::Python];
+    pub const WITH_FEATURE: [Self; 4] = [Self::Mpi, Self::OpenVdb, Self::Python, Self::Chromium];
 
     /// The feature by which crates have it built.
     pub fn feature(self) -> Option<&'static str> {
@@ -39,6 +41,7 @@ impl Part {
             Self::Mpi => Some("mpi"),
             Self::OpenVdb => Some("peer-openvdb"),
             Self::Python => Some("peer-python"),
+            Self::Chromium => Some("peer-chromium"),
         }
     }
 
@@ -49,6 +52,7 @@ impl Part {
             Self::Mpi => "MPI and its tests",
             Self::OpenVdb => "the tests that go through the real OpenVDB",
             Self::Python => "the tests that go through the real Blender and USD",
+            Self::Chromium => "the tests that go through a real browser",
         }
     }
 }
@@ -148,6 +152,13 @@ pub const NEEDS: &[Need] = &[
         why: "Blender and USD, as Python modules, at the versions of tests/peers/python.txt",
         part: Part::Python,
         found: python::is_whole,
+    },
+    Need {
+        packages: &["chromium", "fonts-dejavu-core"],
+        installer: Installer::Apt,
+        why: "Chromium: a browser without a window, which must show our pages",
+        part: Part::Chromium,
+        found: || on_path("chromium"),
     },
 ];
 

@@ -97,6 +97,8 @@ pub fn run(
         let _ = log.push(&format!("ended: {why}"));
     }
     about.ended = Some(ending(&outcome));
+    // The report shows the contact sheet.
+    writer.pictures.finish(listener);
     tell_all(&writer.cache, &folder, &about, listener);
     outcome.map_err(|why| match why {
         RunError::Stopped { source, .. } => match *source {
@@ -105,7 +107,6 @@ pub fn run(
         },
         other => other,
     })?;
-    writer.pictures.finish(listener);
     Ok(whole)
 }
 

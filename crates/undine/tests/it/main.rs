@@ -3,6 +3,9 @@
 mod cache;
 mod coupling;
 mod files;
+#[cfg(feature = "peer-chromium")]
+mod peer_chromium;
+mod report;
 mod scenes;
 mod shapes;
 mod whole;
