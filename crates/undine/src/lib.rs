@@ -12,6 +12,7 @@ pub mod preview;
 pub mod report;
 pub mod run;
 pub mod shapes;
+pub mod view;
 
 pub use behaviors::{behaviors, catalogue, declarations};
 pub use run::{ExitCode, Listener, Options, RunError, run};

@@ -175,7 +175,7 @@ fn read_volume(reading: &Reading, name: &str, budget: &MemoryBudget) -> Result<F
 }
 
 /// A grid of distances as a level set: leaves are Buckets, and what is inside without them is found anew.
-fn level_set(grid: &Grid, name: &str, options: &ReadOptions) -> Result<LevelSet, Fault> {
+pub fn level_set(grid: &Grid, name: &str, options: &ReadOptions) -> Result<LevelSet, Fault> {
     let (domain, volume) = volume_of_grids(name, std::slice::from_ref(grid), options)?;
     let width = match &grid.content {
         Content::Double(tree) => tree.background.abs(),

@@ -16,6 +16,7 @@ mod source_mesh;
 mod source_shape;
 
 pub use error::{Fault, GraphError};
+pub use files::level_set;
 
 use crate::scene::{GraphNode, Input, Scene};
 use given::Given;
