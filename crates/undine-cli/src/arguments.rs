@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
+use undine::view::Frames;
 use undine_io::UpAxis;
 use undine_vdb::codec::Codec;
 
@@ -35,6 +36,10 @@ pub enum Command {
     Report(Report),
     /// Converts files of points, meshes and volumes, one or a whole sequence
     Convert(Convert),
+    /// Draws pictures of a cache, a scene's cache, a file or a sequence
+    Render(Render),
+    /// Draws the same frame of two caches beside each other, and says how much they differ
+    Compare(Compare),
 }
 
 /// A scene and what is changed in it.
@@ -194,6 +199,154 @@ pub struct Convert {
     pub quiet: bool,
 }
 
+/// Draws pictures.
+#[derive(Debug, Args)]
+pub struct Render {
+    /// What to show: a cache, a scene or its folder, a .ply, .obj, .stl, .vdb or USD file, or a sequence such as splash.####.ply
+    pub what: String,
+    /// Only these frames: 12, 1-48, or every second of them: 1-48:2
+    #[arg(long, value_name = "FRAMES", value_parser = stepped_frames, allow_hyphen_values = true)]
+    pub frames: Option<Frames>,
+    /// The view of the scene to draw, by the name of its `render`; the first, if not given
+    #[arg(long, value_name = "NAME")]
+    pub view: Option<String>,
+    #[command(flatten)]
+    pub pictures: PictureArguments,
+    /// Makes one picture of all, with their numbers
+    #[arg(long)]
+    pub sheet: bool,
+    /// Makes an animated WebP of all
+    #[arg(long)]
+    pub animate: bool,
+    /// Where pictures go; by default `pictures` in the cache, or in the current folder
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+    /// Says nothing but errors
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// Compares two caches.
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// A cache, a scene, a file or a sequence
+    pub one: String,
+    /// Another
+    pub other: String,
+    /// The frame; the last that both have, if not given
+    #[arg(long, value_name = "FRAME", allow_negative_numbers = true)]
+    pub frame: Option<i64>,
+    #[command(flatten)]
+    pub pictures: PictureArguments,
+    /// Where the pictures go; by default the current folder
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+}
+
+/// How pictures are drawn: the same words as of the node `render` (see `undine help render`).
+#[derive(Debug, Args)]
+pub struct PictureArguments {
+    /// Width and height in pixels: 1920x1080
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
+    /// The channel that colours points, such as v or age; none for one colour
+    #[arg(long, value_name = "CHANNEL")]
+    pub color_by: Option<String>,
+    /// The colours that numbers are shown by: water, viridis, inferno, turbo, grey or coolwarm
+    #[arg(long, value_name = "MAP")]
+    pub map: Option<String>,
+    /// The numbers at both ends of the map, in SI: "0 4"
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    pub range: Option<String>,
+    /// How the camera moves: auto, orbit, or a fixed place: "eye 0,1,4 target 0,0.5,0" [m]
+    #[arg(long, value_name = "CAMERA")]
+    pub camera: Option<String>,
+    /// The angle from the lower to the upper edge of the picture: "35 deg"
+    #[arg(long, value_name = "ANGLE")]
+    pub fov: Option<String>,
+    /// How points are drawn: spheres or splats
+    #[arg(long, value_name = "WAY")]
+    pub points: Option<String>,
+    /// How large points are: "5 mm"
+    #[arg(long, value_name = "LENGTH")]
+    pub radius: Option<String>,
+    /// What surfaces look like: solid or water
+    #[arg(long, value_name = "FINISH")]
+    pub finish: Option<String>,
+    /// What everything stands on: auto, none or plane
+    #[arg(long, value_name = "GROUND")]
+    pub ground: Option<String>,
+    /// How many frames long motion is blurred: 0.5 as in film
+    #[arg(long, value_name = "FRAMES")]
+    pub shutter: Option<String>,
+    /// What is drawn over the picture: none, buckets, levels or processes
+    #[arg(long, value_name = "OVERLAY")]
+    pub overlay: Option<String>,
+    /// How many passes are averaged: more is smoother
+    #[arg(long, value_name = "COUNT")]
+    pub samples: Option<String>,
+    /// The format of pictures: png or exr
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<String>,
+    /// Draws the map with its numbers, and the frame: true or false
+    #[arg(long, value_name = "FLAG")]
+    pub legend: Option<String>,
+    /// How many threads work; by default as many as there are cores
+    #[arg(long, value_name = "COUNT")]
+    pub threads: Option<usize>,
+}
+
+impl PictureArguments {
+    /// Those that were given, under the names that the node `render` has for them.
+    pub fn options(&self) -> Vec<(String, String)> {
+        let mut options = Vec::new();
+        let mut add = |name: &str, value: &Option<String>| {
+            options.extend(value.clone().map(|value| (name.to_owned(), value)));
+        };
+        add("size", &self.size);
+        add("color-by", &self.color_by);
+        add("map", &self.map);
+        add("range", &self.range);
+        add("fov", &self.fov);
+        add("points", &self.points);
+        add("radius", &self.radius);
+        add("finish", &self.finish);
+        add("ground", &self.ground);
+        add("shutter", &self.shutter);
+        add("overlay", &self.overlay);
+        add("samples", &self.samples);
+        add("format", &self.format);
+        add("legend", &self.legend);
+        options.extend(self.camera.iter().flat_map(|camera| camera_options(camera)));
+        options
+    }
+}
+
+/// `orbit`, or `eye 0,1,4 target 0,0.5,0`, as options of their own.
+fn camera_options(camera: &str) -> Vec<(String, String)> {
+    let words: Vec<&str> = camera.split_whitespace().collect();
+    let is_place = |word: &&str| matches!(*word, "eye" | "target");
+    if !words.iter().any(is_place) || words.len() % 2 == 1 {
+        return vec![("camera".to_owned(), camera.to_owned())];
+    }
+    let pair = |pair: &[&str]| {
+        let place = pair[1].replace(',', " ");
+        (pair[0].to_owned(), format!("{place} m"))
+    };
+    words.chunks_exact(2).map(pair).collect()
+}
+
+/// `12`, `1001-1096`, or `1001-1096:2`.
+fn stepped_frames(text: &str) -> Result<Frames, String> {
+    let (range, step) = text.split_once(':').unwrap_or((text, "1"));
+    let (first, last) = frames(range)?;
+    let step: u64 = step.trim().parse().unwrap_or(0);
+    match step {
+        0 => Err("write frames such as 1-48, or every second of them: 1-48:2".to_owned()),
+        step => Ok(Frames { first, last, step }),
+    }
+}
+
 /// `12`, or `1001-1096`; the numbers may be negative.
 fn frames(text: &str) -> Result<(i64, i64), String> {
     let wrong = || "write a frame such as 12, or frames from 1001-1096".to_owned();
@@ -283,6 +436,26 @@ mod tests {
         for bad in ["", "-", "1-", "5-3", "a-b", "1-2-3", "é"] {
             assert!(frames(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn every_so_many_frames_are_read_as_people_write_them() {
+        assert_eq!(stepped_frames("1-48:2"), Ok(Frames { first: 1, last: 48, step: 2 }));
+        assert_eq!(stepped_frames("-5"), Ok(Frames { first: -5, last: -5, step: 1 }));
+        for bad in ["1-48:", "1-48:0", "1-48:-2", ":2", "1-48:2:3"] {
+            assert!(stepped_frames(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_camera_is_a_word_or_places() {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(camera_options("orbit"), [pair("camera", "orbit")]);
+        assert_eq!(
+            camera_options("eye 0,1,4 target 0,0.5,0"),
+            [pair("eye", "0 1 4 m"), pair("target", "0 0.5 0 m")]
+        );
+        assert_eq!(camera_options("eye"), [pair("camera", "eye")]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod check;
+mod compare;
 mod convert;
 mod explain;
 mod fmt;
@@ -9,6 +10,7 @@ mod help;
 mod info;
 mod memory;
 mod progress;
+mod render;
 mod report;
 mod run;
 mod scene;
@@ -32,6 +34,8 @@ fn main() {
         Command::Info(arguments) => info::info(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Convert(arguments) => convert::convert(&arguments),
+        Command::Render(arguments) => render::render(&arguments),
+        Command::Compare(arguments) => compare::compare(&arguments),
     };
     std::process::exit(code as i32);
 }

@@ -3,7 +3,7 @@
 use crate::signal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -109,6 +109,22 @@ impl Listener for Progress {
         }
     }
 
+    fn pictures(&mut self, folder: &Path, made: &[PathBuf]) {
+        let name = folder.display().to_string();
+        let files: Vec<String> = made.iter().map(|path| path.display().to_string()).collect();
+        let json = serde_json::json!({"event": "pictures", "folder": name, "made": files});
+        let names: Vec<_> = made
+            .iter()
+            .filter_map(|path| path.file_name())
+            .map(|name| name.to_string_lossy())
+            .collect();
+        let glance = match names.is_empty() {
+            true => String::new(),
+            false => format!("; at a glance: {}", names.join(", ")),
+        };
+        self.say(json, &format!("pictures are in {name}{glance}"));
+    }
+
     fn should_stop(&self) -> bool {
         self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
@@ -116,11 +132,18 @@ impl Listener for Progress {
 
 /// A bar that counts files, if there are several and somebody sees it.
 pub fn bar_of_files(count: usize) -> Option<ProgressBar> {
+    bar_of(count, "files")
+}
+
+/// A bar that counts something, if there are several and somebody sees it.
+pub fn bar_of(count: usize, what: &str) -> Option<ProgressBar> {
     if count < 2 || !std::io::stderr().is_terminal() {
         return None;
     }
     let bar = ProgressBar::with_draw_target(Some(count as u64), ProgressDrawTarget::stderr());
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} files, {eta} left") {
+    if let Ok(style) =
+        ProgressStyle::with_template(&format!("{{bar:30}} {{pos}}/{{len}} {what}, {{eta}} left"))
+    {
         bar.set_style(style);
     }
     Some(bar)

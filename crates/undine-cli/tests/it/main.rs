@@ -6,6 +6,7 @@ mod documents;
 mod examples;
 mod files;
 mod kill;
+mod pictures;
 mod program;
 mod resume;
 mod terminal;

@@ -65,8 +65,15 @@ impl Stage {
     }
 }
 
-/// Every file of a cache that is compared: all but logs, statistics and the lock.
+/// Every file of a cache that is compared: all but logs, statistics and the lock; pictures as `pictures/…`.
 pub fn files(cache: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut all = files_of(cache);
+    let pictures = files_of(&cache.join("pictures"));
+    all.extend(pictures.into_iter().map(|(name, bytes)| (format!("pictures/{name}"), bytes)));
+    all
+}
+
+fn files_of(cache: &Path) -> BTreeMap<String, Vec<u8>> {
     let exempt = ["stats.jsonl", "log.txt", "run.json", "report.html", "report", ".undine-lock"];
     let Ok(entries) = std::fs::read_dir(cache) else { return BTreeMap::new() };
     let named = entries.map(|entry| {
@@ -74,7 +81,7 @@ pub fn files(cache: &Path) -> BTreeMap<String, Vec<u8>> {
         (entry.file_name().to_string_lossy().into_owned(), entry.path())
     });
     named
-        .filter(|(name, _)| !exempt.contains(&name.as_str()))
+        .filter(|(name, path)| !exempt.contains(&name.as_str()) && !path.is_dir())
         .map(|(name, path)| (name, std::fs::read(path).expect("a file")))
         .collect()
 }

@@ -45,6 +45,29 @@ pub fn make_folder(folder: &Path) -> Result<(), RenderError> {
     })
 }
 
+/// Removes pictures of some views, of frames after one or of all: those of a run that was thrown away are not mixed with its own.
+pub fn sweep(folder: &Path, views: &[&str], after: Option<i64>) -> Result<(), RenderError> {
+    let failed = |doing, file: &Path| {
+        let file = file.to_owned();
+        move |source| RenderError::Disk { file, doing, source }
+    };
+    let is_later = |name: &str| {
+        let (rest, extension) = name.rsplit_once('.')?;
+        let (view, number) = rest.rsplit_once('.')?;
+        let frame: i64 = number.parse().ok()?;
+        let is_ours = ["png", "exr"].contains(&extension) && views.contains(&view);
+        (is_ours && after.is_none_or(|after| frame > after)).then_some(())
+    };
+    for entry in std::fs::read_dir(folder).map_err(failed("read", folder))? {
+        let path = entry.map_err(failed("read", folder))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if is_later(&name).is_some() {
+            std::fs::remove_file(&path).map_err(failed("removed", &path))?;
+        }
+    }
+    Ok(())
+}
+
 /// Where the picture of a frame lies.
 pub fn file(folder: &Path, render: &Render, frame: FrameId) -> PathBuf {
     let extension = if render.exr { "exr" } else { "png" };

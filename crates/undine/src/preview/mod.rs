@@ -111,9 +111,12 @@ impl Preview {
         &self.folder
     }
 
-    /// Makes the folder, and keeps there what the views are, for whoever draws them again.
-    pub fn begin(&self, record: &Record) -> Result<(), PictureError> {
+    /// Makes the folder, removes pictures of frames after the one that the run goes on from, and keeps there what the views are, for
+    /// whoever draws them again.
+    pub fn begin(&self, record: &Record, after: Option<i64>) -> Result<(), PictureError> {
         album::make_folder(&self.folder)?;
+        let views = self.views.iter().map(|view| view.render.name.as_str());
+        album::sweep(&self.folder, &views.collect::<Vec<_>>(), after)?;
         Ok(crate::cache::write_atomically(&self.folder.join(Record::FILE), &record.to_bytes())?)
     }
 

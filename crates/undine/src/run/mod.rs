@@ -80,7 +80,7 @@ pub fn run(
     let next = start.after.map_or(first, |frame| frame + 1);
     listener.begins((next, last), &folder);
     if next <= last {
-        pictures.begin(scene, &simulation);
+        pictures.begin(scene, &simulation, start.after);
     }
     let mut writer =
         Writer { scene, cache, stage, identity, keep, last, took: Duration::ZERO, pictures };

@@ -37,11 +37,11 @@ impl Pictures {
         }
     }
 
-    /// Frames follow.
-    pub fn begin(&mut self, scene: &Scene, simulation: &Simulation) {
+    /// The frames after this one follow.
+    pub fn begin(&mut self, scene: &Scene, simulation: &Simulation, after: Option<i64>) {
         let Some(preview) = &self.preview else { return };
         let record = Record::of(scene, simulation.timeline().frame_time());
-        if let Err(why) = preview.begin(&record) {
+        if let Err(why) = preview.begin(&record, after) {
             self.wrong(&why);
             self.preview = None;
         }

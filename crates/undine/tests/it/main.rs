@@ -6,6 +6,7 @@ mod files;
 #[cfg(feature = "peer-chromium")]
 mod peer_chromium;
 mod report;
+mod pictures;
 mod scenes;
 mod shapes;
 mod whole;
