@@ -23,6 +23,7 @@ pub mod random;
 pub mod rebucketize;
 pub mod record;
 pub mod redistance;
+pub mod render_mesh;
 pub mod report;
 pub mod stencil;
 pub mod tank;

@@ -10,7 +10,7 @@ use crate::shade::{ALBEDO, Extent, Floor, Lights, Opaque, Seen, Shadow, SkyLight
 use crate::shot::{self, Light, Shot};
 use rayon::prelude::*;
 use std::f32::consts::PI;
-use undine_core::glam::{DVec3, Vec3, Vec4Swizzles};
+use undine_core::glam::{DVec3, Vec3, Vec4, Vec4Swizzles};
 use undine_core::mesh::Bounds;
 
 /// How carefully a picture is made.
@@ -100,7 +100,7 @@ pub fn render(shot: &Shot<'_>, size: Size, quality: Quality) -> Result<Image> {
             Some(wet) => {
                 let Wet { layer, behind } = wet;
                 draw_behind(behind, size, seen);
-                let depth = |x: usize, y: usize| behind[y * size.width + x].1;
+                let depth = |x: usize, y: usize| behind[y * size.width + x].depth;
                 layer.draw(&waters, &view, pass.moment, scale_of(&bounds), &depth);
                 let look = Look {
                     through: Through {
@@ -111,12 +111,13 @@ pub fn render(shot: &Shot<'_>, size: Size, quality: Quality) -> Result<Image> {
                         behind: depth,
                     },
                     around: &opaque,
-                    opaque: |x: usize, y: usize| behind[y * size.width + x].0,
+                    opaque: |x: usize, y: usize| behind[y * size.width + x].light.xyz(),
+                    has_things: !scenery.is_empty(),
                     ambient: ambient(&opaque),
                 };
                 image.add(share, n == 0, |x, y| {
                     let found = match layer.at(x, y, depth(x, y)) {
-                        None => seen(x, y),
+                        None => behind[y * size.width + x],
                         Some(column) => look.of(&view.ray_through(x, y), &column, (x, y)),
                     };
                     through_smoke(x, y, found)
@@ -170,22 +171,22 @@ fn in_front(media: &Media<'_>, sight: &Sight<'_>, opaque: &Opaque<'_>, seen: See
 /// What a Shot with water needs besides.
 struct Wet {
     layer: Layer,
-    /// Light and depth of what is opaque, in each pixel of a pass: water shows it bent.
-    behind: Vec<(Vec3, f32)>,
+    /// What is seen of what is opaque, in each pixel of a pass: water shows it bent.
+    behind: Vec<Seen>,
 }
 
 impl Wet {
     fn new(size: Size) -> Self {
-        Self { layer: Layer::new(size), behind: vec![(Vec3::ZERO, f32::INFINITY); size.pixels()] }
+        let nothing = Seen { light: Vec4::ZERO, depth: f32::INFINITY, velocity: Vec3::ZERO };
+        Self { layer: Layer::new(size), behind: vec![nothing; size.pixels()] }
     }
 }
 
 /// Keeps what is seen of what is opaque.
-fn draw_behind(behind: &mut [(Vec3, f32)], size: Size, seen: impl Fn(usize, usize) -> Seen + Sync) {
+fn draw_behind(behind: &mut [Seen], size: Size, seen: impl Fn(usize, usize) -> Seen + Sync) {
     behind.par_chunks_mut(size.width).enumerate().for_each(|(y, row)| {
         for (x, behind) in row.iter_mut().enumerate() {
-            let seen = seen(x, y);
-            *behind = (seen.light.xyz(), seen.depth);
+            *behind = seen(x, y);
         }
     });
 }

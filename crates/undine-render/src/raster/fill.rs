@@ -52,12 +52,15 @@ impl<'a> Raster<'a> {
         P: Fn(usize, usize, f32, bool) + Sync,
     {
         let near = self.view.near;
-        let corners = turned.map(|corner| (self.view.pixel(corner), corner));
-        let most = Vec2::splat(self.most);
-        let is_plain =
-            |&(pixel, corner): &(Vec2, Vec3)| corner.z > near && pixel.abs().cmple(most).all();
-        if corners.iter().all(is_plain) {
-            self.scan(corners.map(|(pixel, corner)| self.corner(pixel, corner.z)), put);
+        // Written out, because closures over arrays are not always inlined.
+        let [a, b, c] = turned;
+        let (at_a, at_b, at_c) = (self.view.pixel(a), self.view.pixel(b), self.view.pixel(c));
+        let aside = at_a.abs().max(at_b.abs()).max(at_c.abs()).max_element();
+        let is_sound = at_a.is_finite() && at_b.is_finite() && at_c.is_finite();
+        if is_sound && aside <= self.most && a.z > near && b.z > near && c.z > near {
+            let (a, b, c) =
+                (self.corner(at_a, a.z), self.corner(at_b, b.z), self.corner(at_c, c.z));
+            self.scan([a, b, c], put);
         } else if turned.iter().all(|corner| corner.is_finite())
             && turned.iter().any(|corner| corner.z > near)
         {
@@ -181,14 +184,20 @@ impl<'a> Raster<'a> {
 
         let row = |y: i64| {
             let down = y - top;
-            let at = edges.map(|(at, _, per_y)| at + down * per_y);
+            let at = [
+                edges[0].0 + down * edges[0].2,
+                edges[1].0 + down * edges[1].2,
+                edges[2].0 + down * edges[2].2,
+            ];
             if right - left < LONG {
                 let mut at = at;
                 for x in left..=right {
                     if (at[0] | at[1] | at[2]) >= 0 {
                         put(x as usize, y as usize, depth(x, y), is_front);
                     }
-                    (0..3).for_each(|n| at[n] += edges[n].1);
+                    at[0] += edges[0].1;
+                    at[1] += edges[1].1;
+                    at[2] += edges[2].1;
                 }
                 return;
             }

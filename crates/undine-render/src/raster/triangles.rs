@@ -11,7 +11,7 @@ use crate::shot::{Mesh, Places};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use undine_core::glam::{DMat3, Mat3, Vec3};
+use undine_core::glam::{DMat3, DVec3, Mat3, Vec3};
 
 /// How many triangles a thread takes at once.
 const PIECE: usize = 1 << 12;
@@ -98,7 +98,13 @@ impl<'a> Triangles<'a> {
         let raster = Raster::new(view, size);
         self.mesh.triangles.par_chunks(PIECE).enumerate().for_each(|(piece, triangles)| {
             for (n, triangle) in triangles.iter().enumerate() {
-                let turned = triangle.map(|n| view.turned(self.place(n as usize, view, moment)));
+                // Written out, because closures over arrays are not always inlined.
+                let [a, b, c] = *triangle;
+                let turned = [
+                    view.turned(self.place(a as usize, view, moment)),
+                    view.turned(self.place(b as usize, view, moment)),
+                    view.turned(self.place(c as usize, view, moment)),
+                ];
                 let number = (piece * PIECE + n) as u32;
                 raster.triangle(turned, &|x, y, depth, is_front| {
                     put(x, y, depth, number, is_front != self.is_mirrored);
@@ -131,12 +137,18 @@ impl<'a> Triangles<'a> {
         };
         let corners = match (&self.normals, self.mesh.normals) {
             _ if !self.mesh.smooth => return face,
-            (_, Some(given)) => triangle.map(|n| along_face(given.at(n))),
-            (Some(normals), _) => triangle.map(|n| {
-                let normal = along_face(normals.at(n));
-                let smooth = ((normal.dot(face) - SHARP) / (SMOOTH - SHARP)).clamp(0.0, 1.0);
-                face.lerp(normal, smooth)
-            }),
+            (_, Some(given)) => {
+                let at = |n: usize| along_face(given.at(triangle[n]));
+                [at(0), at(1), at(2)]
+            }
+            (Some(normals), _) => {
+                let at = |n: usize| {
+                    let normal = along_face(normals.at(triangle[n]));
+                    let smooth = ((normal.dot(face) - SHARP) / (SMOOTH - SHARP)).clamp(0.0, 1.0);
+                    face.lerp(normal, smooth)
+                };
+                [at(0), at(1), at(2)]
+            }
             (None, None) => return face,
         };
         let [a, b, c] = corners;
@@ -156,12 +168,15 @@ impl Primitives for Triangles<'_> {
     }
 
     fn hit(&self, primitive: usize, view: &View, moment: f32, ray: &Ray) -> Hit {
-        let triangle = self.mesh.triangles[primitive].map(|n| n as usize);
-        let [a, b, c] = triangle.map(|n| self.place(n, view, moment));
+        let [a, b, c] = self.mesh.triangles[primitive];
+        let triangle = [a as usize, b as usize, c as usize];
+        let a = self.place(triangle[0], view, moment).as_dvec3();
+        let b = self.place(triangle[1], view, moment).as_dvec3();
+        let c = self.place(triangle[2], view, moment).as_dvec3();
         let (to_b, to_c) = (b - a, c - a);
-        let across = to_b.cross(to_c);
-        let face = across.normalize_or(-view.forward);
-        let weights = weights(a, to_b, to_c, ray);
+        let face = to_b.cross(to_c).normalize_or_zero().as_vec3().normalize_or(-view.forward);
+        let exact = weights(a, to_b, to_c, ray);
+        let weights = exact.as_vec3();
         // The side that is seen is the one that is lit.
         let face = if face.dot(ray.direction) > 0.0 { -face } else { face };
         let towards = -ray.direction.normalize();
@@ -180,9 +195,9 @@ impl Primitives for Triangles<'_> {
             let [a, b, c] = triangle.map(|n| velocities.at(n));
             weights.x * a + weights.y * b + weights.z * c
         });
-        let place = a + weights.y * to_b + weights.z * to_c;
+        let place = exact.x * a + exact.y * b + exact.z * c;
         Hit {
-            depth: place.dot(view.forward),
+            depth: place.dot(view.forward.as_dvec3()) as f32,
             normal,
             colour: self.mesh.colouring.of(value),
             velocity,
@@ -192,19 +207,21 @@ impl Primitives for Triangles<'_> {
     }
 }
 
-/// The weights of the corners where a line of sight meets a triangle; if it misses by a little, at a point of the triangle nearby.
+/// The weights of the corners where a line of sight meets a triangle; if it misses by a little, at a point of the triangle nearby. Of 64
+/// bits, because a triangle may be a million times larger than what is seen of it.
 #[inline(always)]
-fn weights(a: Vec3, to_b: Vec3, to_c: Vec3, ray: &Ray) -> Vec3 {
+fn weights(a: DVec3, to_b: DVec3, to_c: DVec3, ray: &Ray) -> DVec3 {
     // Möller & Trumbore 1997.
-    let p = ray.direction.cross(to_c);
+    let direction = ray.direction.as_dvec3();
+    let p = direction.cross(to_c);
     let determinant = to_b.dot(p);
-    let from = ray.origin - a;
+    let from = ray.origin.as_dvec3() - a;
     let q = from.cross(to_b);
-    let (u, v) = (from.dot(p) / determinant, ray.direction.dot(q) / determinant);
+    let (u, v) = (from.dot(p) / determinant, direction.dot(q) / determinant);
     if !(u.is_finite() && v.is_finite()) {
-        return Vec3::splat(1.0 / 3.0);
+        return DVec3::splat(1.0 / 3.0);
     }
-    let weights = Vec3::new(1.0 - u - v, u, v).clamp(Vec3::ZERO, Vec3::ONE);
+    let weights = DVec3::new(1.0 - u - v, u, v).clamp(DVec3::ZERO, DVec3::ONE);
     let sum = weights.element_sum();
-    if sum > 0.0 { weights / sum } else { Vec3::splat(1.0 / 3.0) }
+    if sum > 0.0 { weights / sum } else { DVec3::splat(1.0 / 3.0) }
 }

@@ -16,3 +16,4 @@ mod stage;
 mod triangles;
 mod tubes;
 mod volume;
+mod water;

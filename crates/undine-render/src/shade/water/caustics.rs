@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use undine_core::glam::{DVec3, Vec2, Vec3};
 
 /// How many pixels a view from the sun has along its side.
-const SIDE: usize = 640;
+const SIDE: usize = 512;
 
 /// The light of one pixel as a whole number: sums of them are the same in any order.
 const WHOLE: f32 = 1024.0;
@@ -90,14 +90,14 @@ impl Caustics {
         let hit = through.waters.hit(primitive, view, through.moment, &ray);
         let inside = optics::bent(view.forward, hit.normal, optics::INDEX)?;
         let entering = 1.0 - optics::mirrored(-view.forward.dot(hit.normal), optics::INDEX);
-        let crossing = through.cross(&ray, column, front, inside);
+        let crossing = through.cross((x, y), column, front, inside);
         let light = entering
             * crossing.part
             * optics::left(through.waters.absorption(primitive), crossing.length);
         let turned = view.turned(crossing.place);
         let forward = crossing.direction.dot(view.forward);
         if crossing.is_stopped || forward <= 0.05 {
-            return Some((view.pixel(turned), light));
+            return self.lands(through, crossing.place, light);
         }
         // On through the air, to what is opaque behind the pixel where it leaves the water.
         let behind = match through.pixel(crossing.place) {
@@ -105,7 +105,20 @@ impl Caustics {
             None => return None,
         };
         let on = if behind.is_finite() { ((behind - turned.z) / forward).max(0.0) } else { 0.0 };
-        Some((view.pixel(view.turned(crossing.place + on * crossing.direction)), light))
+        self.lands(through, crossing.place + on * crossing.direction, light)
+    }
+
+    /// The pixel of a place that light arrives at; none if something opaque is in front of it, which would look lit instead.
+    fn lands<B: Fn(usize, usize) -> f32>(
+        &self,
+        through: &Through<'_, B>,
+        place: Vec3,
+        light: Vec3,
+    ) -> Option<(Vec2, Vec3)> {
+        let (x, y) = through.pixel(place)?;
+        let turned = self.view.turned(place);
+        let is_hidden = (through.behind)(x, y) < turned.z - 8.0 / self.view.scale;
+        (!is_hidden).then(|| (self.view.pixel(turned), light))
     }
 
     /// Adds light to the four pixels around a point.

@@ -184,23 +184,31 @@ pub(crate) struct Through<'a, B> {
 }
 
 impl<B: Fn(usize, usize) -> f32> Through<'_, B> {
-    /// Follows light that enters the water of a column at a front, in a direction that it has inside.
-    pub fn cross(&self, ray: &Ray, column: &Column, front: f32, inside: Vec3) -> Crossing {
+    /// Follows light that enters the water of a pixel at a front, in a direction that it has inside.
+    pub fn cross(
+        &self,
+        (x, y): (usize, usize),
+        column: &Column,
+        front: f32,
+        inside: Vec3,
+    ) -> Crossing {
+        let ray = self.view.ray_through(x, y);
         let place = ray.at(front);
+        let endless = Crossing {
+            place,
+            direction: inside,
+            length: f32::INFINITY,
+            part: 1.0,
+            is_stopped: true,
+        };
         let forward = inside.dot(self.view.forward).max(0.05);
         let straight = column.thickness * ray.direction.length();
         if !straight.is_finite() {
-            return Crossing {
-                place,
-                direction: inside,
-                length: f32::INFINITY,
-                part: 1.0,
-                is_stopped: true,
-            };
+            return endless;
         }
         // As long as the straight way to begin with; then to where water ends in the pixel that this leads to, twice.
         let mut length = straight;
-        let mut end = None;
+        let mut end = (x, y, *column, front + column.thickness, (self.behind)(x, y));
         for _ in 0..2 {
             let Some((x, y)) = self.pixel(place + length * inside) else { break };
             let behind = (self.behind)(x, y);
@@ -208,21 +216,13 @@ impl<B: Fn(usize, usize) -> f32> Through<'_, B> {
             let Some((entered, _)) = there.front else { break };
             let last = entered + there.thickness;
             if !last.is_finite() {
-                break;
+                return endless;
             }
             length = ((last - front) / forward).clamp(0.0, 4.0 * straight);
-            end = Some((x, y, there, last, behind));
+            end = (x, y, there, last, behind);
         }
         let left = place + length * inside;
-        let Some((x, y, there, last, behind)) = end else {
-            return Crossing {
-                place: left,
-                direction: inside,
-                length,
-                part: 1.0,
-                is_stopped: false,
-            };
-        };
+        let (x, y, there, last, behind) = end;
         let is_stopped = last >= behind - 1e-4 * behind;
         let back = there.back.filter(|_| !is_stopped);
         let Some((_, primitive)) = back else {
@@ -250,11 +250,9 @@ impl<B: Fn(usize, usize) -> f32> Through<'_, B> {
     /// The pixel of a place, if there is one.
     pub fn pixel(&self, place: Vec3) -> Option<(usize, usize)> {
         let turned = self.view.turned(place);
-        if !(turned.z > self.view.near) {
-            return None;
-        }
         let pixel = self.view.pixel(turned);
-        let is_one = pixel.x >= 0.0
+        let is_one = turned.z > self.view.near
+            && pixel.x >= 0.0
             && pixel.y >= 0.0
             && pixel.x < self.layer.size.width as f32
             && pixel.y < self.layer.size.height as f32;

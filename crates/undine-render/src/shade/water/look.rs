@@ -37,6 +37,8 @@ pub(crate) struct Look<'a, S, B, O> {
     pub around: &'a S,
     /// The light of what is opaque, in each pixel.
     pub opaque: O,
+    /// Whether something is opaque besides grounds.
+    pub has_things: bool,
     /// The light that water scatters where it is deep, for a scattering of all.
     pub ambient: Vec3,
 }
@@ -59,13 +61,16 @@ where
     pub fn of(&self, ray: &Ray, column: &Column, (x, y): (usize, usize)) -> Seen {
         let (opaque, behind) = ((self.opaque)(x, y), (self.through.behind)(x, y));
         match column.front {
-            Some(front) if !column.is_inside => self.from_outside(ray, column, front, opaque),
-            _ => self.from_inside(ray, column, opaque, behind),
+            Some(front) if !column.is_inside => {
+                self.above_water((x, y), ray, column, front, opaque)
+            }
+            _ => self.below_water(ray, column, opaque, behind),
         }
     }
 
-    fn from_outside(
+    fn above_water(
         &self,
+        pixel: (usize, usize),
         ray: &Ray,
         column: &Column,
         (depth, primitive): (f32, u32),
@@ -82,7 +87,7 @@ where
         let glint = self.glint(place, direction, hit.normal);
 
         let inside = optics::bent(direction, hit.normal, INDEX).unwrap_or(direction);
-        let crossing = self.through.cross(ray, column, depth, inside);
+        let crossing = self.through.cross(pixel, column, depth, inside);
         let behind = match crossing.is_stopped {
             _ if crossing.length.is_infinite() => Vec3::ZERO,
             true => self.opaque_at(crossing.place, depth).unwrap_or(opaque),
@@ -93,7 +98,7 @@ where
         Seen { light: light.extend(1.0), depth, velocity: hit.velocity }
     }
 
-    fn from_inside(&self, ray: &Ray, column: &Column, opaque: Vec3, behind: f32) -> Seen {
+    fn below_water(&self, ray: &Ray, column: &Column, opaque: Vec3, behind: f32) -> Seen {
         let Through { waters, view, moment, .. } = self.through;
         let slant = ray.direction.length();
         let primitive = column.back.or(column.front).map(|(_, primitive)| primitive);
@@ -178,6 +183,9 @@ where
 
     /// What is opaque, in the picture, and met by a line from a place; with how far away it is [m].
     fn met(&self, place: Vec3, direction: Vec3) -> Option<(Vec3, f32)> {
+        if !self.has_things {
+            return None;
+        }
         let view = self.through.view;
         let footprint = 1.0 / view.pixels_per_metre(place.dot(view.forward).max(view.near));
         let (mut from, mut to) = (0.0, 4.0 * footprint);
