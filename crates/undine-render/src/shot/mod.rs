@@ -3,6 +3,7 @@
 mod camera;
 mod colouring;
 mod curves;
+mod from_grids;
 mod light;
 mod mesh;
 mod places;
