@@ -66,7 +66,7 @@ pub(super) fn charts() -> Vec<Chart> {
             title: "Courant number",
             about: "How many voxels the fastest thing crosses in a substep, at most, in each frame.",
             y: Axis::new("voxels crossed in a substep", Unit::Plain("")),
-            quantities: vec![("CFL", |f| if f.substeps > 0.0 { f.cfl } else { f64::NAN })],
+            quantities: vec![("CFL", |f| f.where_stepped(f.cfl))],
         },
         Chart {
             name: "substeps",
@@ -74,8 +74,8 @@ pub(super) fn charts() -> Vec<Chart> {
             about: "How many substeps and Newton iterations each frame takes.",
             y: Axis::new("per frame", Unit::Count),
             quantities: vec![
-                ("substeps", |f| if f.seconds > 0.0 { f.substeps } else { f64::NAN }),
-                ("Newton iterations", |f| f.newton),
+                ("substeps", |f| f.where_stepped(f.substeps)),
+                ("Newton iterations", |f| f.where_stepped(f.newton)),
             ],
         },
         Chart {

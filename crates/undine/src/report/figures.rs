@@ -153,7 +153,8 @@ fn times(runs: &[History]) -> Vec<Plot> {
     let names: Vec<&str> = named.into_iter().map(|(name, _)| name).collect();
     let longest = runs
         .iter()
-        .flat_map(|run| run.frames.values().map(|frame| frame.seconds))
+        .flat_map(|run| run.frames.values())
+        .map(|frame| frame.seconds.max(parts(frame).map(|part| part.1).sum()))
         .fold(0.0, f64::max);
     let suffixes: &[&str] = if runs.len() > 1 { &["-a", "-b"] } else { &[""] };
     runs.iter()

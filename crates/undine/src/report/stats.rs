@@ -204,6 +204,11 @@ impl Frame {
         }
     }
 
+    /// A value, unless the frame is the initial state, in which nothing was stepped.
+    pub fn where_stepped(&self, value: f64) -> f64 {
+        if self.substeps > 0.0 { value } else { f64::NAN }
+    }
+
     /// Kinetic energy and that of places [J]; the former alone where no more was told.
     pub fn energy(&self) -> f64 {
         let place = self.potential_energy;

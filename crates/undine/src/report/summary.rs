@@ -146,7 +146,17 @@ pub(super) fn short(value: f64) -> String {
             let decimals = (2.0 - v.log10().floor()).clamp(0.0, 4.0) as usize;
             format!("{value:.decimals$}").replace('-', "−")
         }
-        _ => format!("{value:.2e}").replace('-', "−"),
+        _ => {
+            let text = format!("{value:.2e}");
+            let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+            let raised = |sign: char| match sign {
+                '-' => '⁻',
+                digit => ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹']
+                    [digit.to_digit(10).unwrap_or(0) as usize],
+            };
+            let power: String = power.chars().map(raised).collect();
+            format!("{}×10{power}", digits.replace('-', "−"))
+        }
     }
 }
 
@@ -155,7 +165,11 @@ fn percent(share: f64) -> String {
 }
 
 fn megabytes(bytes: f64) -> String {
-    if bytes < 1e9 { format!("{:.1} MB", bytes / 1e6) } else { format!("{:.2} GB", bytes / 1e9) }
+    match bytes {
+        b if b < 1e6 => format!("{:.1} kB", b / 1e3),
+        b if b < 1e9 => format!("{:.1} MB", b / 1e6),
+        b => format!("{:.2} GB", b / 1e9),
+    }
 }
 
 /// The table of what differs between two runs, as rows of HTML: name, first, second, ratio or difference.
@@ -175,9 +189,8 @@ pub(super) fn differences(a: &Summary, b: &Summary) -> String {
         ("change of energy", [a.energy_change, b.energy_change], |v| short(v) + " J"),
         ("memory of channels", [a.memory, b.memory], megabytes),
     ];
-    let shown = rows.into_iter().filter(|(_, values, _)| {
-        values.iter().any(|value| value.is_finite()) && values.iter().any(|value| *value != 0.0)
-    });
+    let told = |values: &[f64; 2]| values.iter().any(|value| value.is_finite());
+    let shown = rows.into_iter().filter(|(_, values, _)| told(values));
     let cell = |text: &str| format!("<td>{}</td>", escaped(text));
     shown
         .map(|(name, [a, b], written)| {
