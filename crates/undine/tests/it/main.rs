@@ -5,8 +5,8 @@ mod coupling;
 mod files;
 #[cfg(feature = "peer-chromium")]
 mod peer_chromium;
-mod report;
 mod pictures;
+mod report;
 mod scenes;
 mod shapes;
 mod whole;
