@@ -1,5 +1,7 @@
 //! Axes: which values they span, where ticks stand, and what is written at them.
 
+use crate::ticks::power_of_ten;
+
 /// What an axis counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
@@ -227,16 +229,6 @@ fn fixed(value: f64, decimals: usize) -> String {
         Some(rest) => rest.to_owned(),
         None => text,
     }
-}
-
-/// `10⁻⁸`.
-fn power_of_ten(exponent: i32) -> String {
-    let raised = |sign: char| match sign {
-        '-' => '⁻',
-        digit => ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹']
-            [digit.to_digit(10).unwrap_or(0) as usize],
-    };
-    format!("10{}", exponent.to_string().chars().map(raised).collect::<String>())
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::stats::{Frame, History};
 use undine_render::plot::escaped;
+use undine_render::ticks::number as short;
 
 /// A run in a few figures; what was not told is NaN or nothing.
 #[derive(Debug, Clone, PartialEq)]
@@ -134,29 +135,6 @@ pub(super) fn time(seconds: f64) -> String {
         s if s >= 1.0 => format!("{s:.2} s"),
         s if s >= 1e-3 => format!("{:.1} ms", 1e3 * s),
         s => format!("{:.0} µs", 1e6 * s),
-    }
-}
-
-/// Three digits that count.
-pub(super) fn short(value: f64) -> String {
-    match value.abs() {
-        v if !v.is_finite() => "–".to_owned(),
-        0.0 => "0".to_owned(),
-        v if (1e-2..1e5).contains(&v) => {
-            let decimals = (2.0 - v.log10().floor()).clamp(0.0, 4.0) as usize;
-            format!("{value:.decimals$}").replace('-', "−")
-        }
-        _ => {
-            let text = format!("{value:.2e}");
-            let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
-            let raised = |sign: char| match sign {
-                '-' => '⁻',
-                digit => ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹']
-                    [digit.to_digit(10).unwrap_or(0) as usize],
-            };
-            let power: String = power.chars().map(raised).collect();
-            format!("{}×10{power}", digits.replace('-', "−"))
-        }
     }
 }
 
