@@ -280,3 +280,25 @@ fn outputs_write_parts_of_a_scene_into_one_folder_and_no_part_twice() {
     }
     assert!(!twice.cache().exists());
 }
+
+#[test]
+fn report_takes_a_cache_or_its_scene_and_compares_two() {
+    let stage = Stage::new(&SCENE.replace("frames=24", "frames=4"));
+    succeeds(&["run", &stage.scene(), "--quiet"]);
+    let cache = stage.cache().display().to_string();
+    for run in [&cache, &stage.scene(), &stage.path().display().to_string()] {
+        let out = succeeds(&["report", run]);
+        for word in ["thrown", "slowest frame", "drift of mass", "report.html"] {
+            assert!(out.contains(word), "no {word} in\n{out}");
+        }
+    }
+    let page = stage.path().join("both.html").display().to_string();
+    let out = succeeds(&["report", &cache, &cache, "--out", &page]);
+    assert!(
+        out.contains("both.html") && stage.path().join("both.plots/mass.png").exists(),
+        "{out}"
+    );
+    let refused = ended(&["report", &stage.path().join("nothing").display().to_string()]);
+    assert_eq!(refused.code, 2, "{}", refused.error);
+    assert!(refused.error.contains("stats.jsonl"), "{}", refused.error);
+}
