@@ -29,8 +29,15 @@ fn middle(shot: &Shot<'_>, passes: usize) -> [f32; 4] {
     image.light[12].to_array()
 }
 
-const NIGHT: Light =
-    Light { sun: Vec3::Z, sun_radius: 0.0, sun_colour: Vec3::ZERO, sky: 0.0, up: Vec3::Y };
+const NIGHT: Light = Light {
+    sun: Vec3::Z,
+    sun_radius: 0.0,
+    sun_colour: Vec3::ZERO,
+    sky: 0.0,
+    horizon: Vec3::ZERO,
+    zenith: Vec3::ZERO,
+    up: Vec3::Y,
+};
 
 #[test]
 fn a_slab_takes_away_what_beer_and_lambert_say_at_any_angle_and_size_of_cube() {
