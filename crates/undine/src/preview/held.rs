@@ -13,7 +13,9 @@ use undine_core::volume::Voxels;
 use undine_core::{CoreError, DiscreteVolume};
 use undine_geometry::Form;
 use undine_io::UpAxis;
-use undine_render::shot::{Chunk, Ground, Numbers, Places, PointChunk, Radii, Vectors, Volume};
+use undine_render::shot::{
+    Appearance, Chunk, Ground, Numbers, Places, PointChunk, Radii, Vectors, Volume,
+};
 use undine_sim::offers::Looks;
 use undine_sim::{ObjectId, Simulation, StoreId};
 
@@ -278,21 +280,23 @@ fn volumes<'a>(smoke: &'a Smoke<'_>) -> Vec<Volume<'a>> {
         smoke.temperature.as_ref().is_none_or(|column| column.chunk_len() == side.pow(3));
     for (bucket, slot) in topology.buckets()[..topology.local()].iter().zip(0u32..) {
         let voxel = frame.bucket_size(bucket.level) / side as f64;
-        if levels.last().is_none_or(|last| last.voxel != voxel) {
+        if levels.last().is_none_or(|last| last.edges.x_axis.x != voxel) {
             levels.push(Volume {
-                corner: frame.origin(),
-                voxel,
+                edges: DMat3::from_diagonal(DVec3::splat(voxel)),
                 side,
-                chunks: Vec::new(),
                 extinction: EXTINCTION,
-                albedo: Vec3::splat(0.8),
-                glow: if smoke.temperature.is_some() { 1.0 } else { 0.0 },
+                appearance: match smoke.temperature {
+                    Some(_) => Appearance::FIRE,
+                    None => Appearance::SMOKE,
+                },
+                ..Volume::smoke(frame.origin(), voxel, Vec::new())
             });
         }
         let Some(level) = levels.last_mut() else { continue };
         level.chunks.push(Chunk {
             place: bucket.coord,
             density: smoke.density.chunk(slot),
+            values: None,
             temperature: smoke.temperature.as_ref().filter(|_| is_alike).map(|c| c.chunk(slot)),
         });
     }

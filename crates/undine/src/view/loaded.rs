@@ -9,7 +9,7 @@ use crate::preview::contents::{
 use crate::preview::held::vectors;
 use std::collections::BTreeMap;
 use std::path::Path;
-use undine_core::glam::{DVec3, IVec3, Vec3};
+use undine_core::glam::{DVec3, IVec3};
 use undine_core::mesh::Surface;
 use undine_geometry::form::mesh_of_level_set;
 use undine_io::usd;
@@ -17,7 +17,7 @@ use undine_io::vdb::{ReadOptions, points_of_grid};
 use undine_io::{
     FileMetadata, Format, Geometry, IoError, Names, Points, UpAxis, Values, read_file,
 };
-use undine_render::shot::{Chunk, Ground, Places, PointChunk, Radii, Vectors, Volume};
+use undine_render::shot::{Appearance, Chunk, Ground, Places, PointChunk, Radii, Vectors, Volume};
 use undine_scene::graph;
 use undine_vdb::{Class, Content, File, Grid, Tree};
 
@@ -265,16 +265,16 @@ impl Smoke {
         let chunks = chunks.map(|(origin, density)| Chunk {
             place: IVec3::from_array(*origin) / 8,
             density,
+            values: None,
             temperature: hot(origin),
         });
         Volume {
-            corner: self.corner,
-            voxel: self.voxel,
-            side: 8,
-            chunks: chunks.collect(),
             extinction: EXTINCTION,
-            albedo: Vec3::splat(0.8),
-            glow: if self.temperature.is_some() { 1.0 } else { 0.0 },
+            appearance: match self.temperature {
+                Some(_) => Appearance::FIRE,
+                None => Appearance::SMOKE,
+            },
+            ..Volume::smoke(self.corner, self.voxel, chunks.collect())
         }
     }
 }
