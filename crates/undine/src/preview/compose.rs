@@ -62,7 +62,6 @@ pub fn shot<'a>(
         subjects.push(Subject::Curves(Curves {
             positions: curves.positions,
             strands: curves.strands,
-            hair: false,
             radii: chosen.unwrap_or(Radii::Same(thickness)),
             velocities: curves.velocities,
             values: curves.values,
