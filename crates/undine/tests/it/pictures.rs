@@ -13,7 +13,7 @@ input "cloud" {
     scatter spacing="8 cm"
 }
 input "floor" { plane }
-input "crate" { box size="30 cm" centre="1 0.15 0 m" }
+input "crate" { box size="30 30 30 cm" centre="1 0.15 0 m" }
 particles "balls" input="cloud" radius="2 cm" velocity="2 6 0 m/s"
 rigid-body "crate" input="crate" spacing="10 cm"
 gravity
