@@ -16,7 +16,7 @@ use undine_schema::{Setting, Value};
 const LARGE: f64 = 4.0;
 
 /// So many times the size of the first state, and no further, the camera follows what flies away.
-const FAR: f64 = 3.0;
+const FAR: f64 = 16.0;
 
 /// How much of a picture stays free on each side.
 const MARGIN: f64 = 0.04;
