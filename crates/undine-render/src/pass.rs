@@ -27,7 +27,7 @@ impl Pass {
     pub fn new(n: usize, count: usize, light: &Light, shutter: f32) -> Self {
         // A sequence that fills a square evenly from any number of points on (Roberts, *The unreasonable effectiveness of
         // quasirandom sequences*, 2018), in independent pairs.
-        let part = |dimension: usize| {
+        let part_of = |n: usize, dimension: usize| {
             const STEPS: [f64; 7] = [
                 0.754_877_666_246_692_7,
                 0.569_840_290_998_053_2,
@@ -39,6 +39,7 @@ impl Pass {
             ];
             (0.5 + n as f64 * STEPS[dimension]).fract() as f32
         };
+        let part = |dimension: usize| part_of(n, dimension);
         let even = (n as f32 + 0.5) / count as f32;
         // The golden angle from one to the next fills both the sun's disc and the sky evenly (Vogel 1979).
         let around = |start: f32| TAU * (start + part(2));
@@ -50,9 +51,12 @@ impl Pass {
         let (sin, cos) = around(0.37).sin_cos();
         let high = 1.0 - even;
         let flat = cos * across + sin * light.up.cross(across);
+        // The moments divide the shutter's time evenly, in the order of the sequence: what moves is as long as its way.
+        let before = (0..count).filter(|&other| part_of(other, 3) < part(3)).count();
+        let moment = (before as f32 + 0.5) / count as f32;
         Self {
             offset: if n == 0 { Vec2::ZERO } else { Vec2::new(part(0), part(1)) - 0.5 },
-            moment: if n == 0 { 0.0 } else { shutter * (part(3) - 0.5) },
+            moment: if n == 0 { 0.0 } else { shutter * (moment - 0.5) },
             sun: sun.normalize_or(light.up),
             sky: high.sqrt() * light.up + (1.0 - high).sqrt() * flat,
             turn: part(2),
