@@ -24,6 +24,7 @@ pub mod rebucketize;
 pub mod record;
 pub mod redistance;
 pub mod render_mesh;
+pub mod render_points;
 pub mod report;
 pub mod stencil;
 pub mod tank;
