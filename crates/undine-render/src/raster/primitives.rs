@@ -60,7 +60,8 @@ impl<'a> Scenery<'a> {
         let mut count = 0u64;
         for subject in subjects {
             let kind = match subject {
-                Subject::Points(points) => Kind::Spheres(Spheres::of(points)),
+                Subject::Points(points) => Kind::Spheres(Spheres::of(points, true)),
+                Subject::Splats(points) => Kind::Spheres(Spheres::of(points, false)),
                 Subject::Curves(curves) => Kind::Tubes(Tubes::of(curves)),
                 Subject::Lines(lines) => Kind::Lines(lines),
                 Subject::Mesh(mesh) if mesh.finish == Finish::Solid => {

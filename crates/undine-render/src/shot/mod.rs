@@ -28,6 +28,8 @@ use undine_core::mesh::Bounds;
 pub enum Subject<'a> {
     /// Points, as shaded spheres.
     Points(Points<'a>),
+    /// Points, as flat discs of their colour that light does not change.
+    Splats(Points<'a>),
     /// A mesh of triangles.
     Mesh(Mesh<'a>),
     /// Curves, as shaded tubes.
@@ -77,7 +79,9 @@ impl Subject<'_> {
     /// The box around what is finite of it; none if nothing is.
     pub fn bounds(&self) -> Option<Bounds> {
         match self {
-            Self::Points(points) => points.bounds().map(|bounds| self.thickened(bounds)),
+            Self::Points(points) | Self::Splats(points) => {
+                points.bounds().map(|bounds| self.thickened(bounds))
+            }
             Self::Mesh(mesh) => mesh.bounds(),
             Self::Curves(curves) => curves.positions.bounds().map(|bounds| self.thickened(bounds)),
             Self::Volume(volume) => volume.bounds(),
@@ -88,7 +92,7 @@ impl Subject<'_> {
     /// A box around the middles of spheres or tubes, made as much larger as the thickest of them is thick.
     fn thickened(&self, bounds: Bounds) -> Bounds {
         let radius = match self {
-            Self::Points(points) => {
+            Self::Points(points) | Self::Splats(points) => {
                 let largest = points.chunks.par_iter().map(|chunk| chunk.radii.largest());
                 largest.reduce(|| 0.0, f32::max)
             }
@@ -109,7 +113,7 @@ pub fn bounds(subjects: &[Subject<'_>]) -> Option<Bounds> {
 /// do not make all others small; of all else the whole.
 pub fn shown_bounds(subjects: &[Subject<'_>]) -> Option<Bounds> {
     let shown = |subject: &Subject<'_>| match subject {
-        Subject::Points(points) => {
+        Subject::Points(points) | Subject::Splats(points) => {
             let chunks: Vec<_> = points.chunks.iter().map(|chunk| chunk.positions).collect();
             most_of(&chunks).map(|bounds| subject.thickened(bounds))
         }

@@ -223,3 +223,25 @@ fn a_picture_is_the_same_on_any_number_of_threads() {
         }
     }
 }
+
+#[test]
+fn splats_keep_the_colour_that_they_have() {
+    let places = [DVec3::ZERO];
+    let chunk = PointChunk {
+        positions: Places::World(&places),
+        radii: Radii::Same(0.5),
+        velocities: None,
+        values: None,
+    };
+    let colour = Vec3::new(0.25, 0.5, 0.125);
+    let points = Points { chunks: vec![chunk], colouring: Colouring::Plain(colour) };
+    let shot = Shot {
+        subjects: vec![Subject::Splats(points)],
+        camera: Camera::new(DVec3::Z * 5.0, DVec3::ZERO, DVec3::Y, 0.6).unwrap(),
+        light: Light::default(),
+        grounds: Vec::new(),
+        shutter: 0.0,
+    };
+    let image = render(&shot, Size::new(11, 11).unwrap(), Quality { passes: 4 }).unwrap();
+    assert!((image.light[5 * 11 + 5] - colour.extend(1.0)).length() < 1e-6);
+}

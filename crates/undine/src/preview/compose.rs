@@ -54,7 +54,11 @@ pub fn shot<'a>(
     };
     let mut subjects = Vec::new();
     for cloud in &contents.clouds {
-        subjects.push(Subject::Points(points(cloud, render, &colouring, steady.bounds)));
+        let points = points(cloud, render, &colouring, steady.bounds);
+        subjects.push(match render.splats {
+            true => Subject::Splats(points),
+            false => Subject::Points(points),
+        });
     }
     for curves in &contents.curves {
         let thickness = steady.bounds.map_or(1e-3, |bounds| 1e-3 * bounds.size().length()) as f32;

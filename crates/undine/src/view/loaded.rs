@@ -2,12 +2,13 @@
 
 use super::error::ViewError;
 use super::pieces::{numbers, pieces};
+use crate::prepare;
 use crate::preview::ColourBy;
 use crate::preview::contents::{
     Cloud, Contents, Role, Solid, Strings, called, is_size, is_velocity,
 };
 use crate::preview::held::vectors;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use undine_core::glam::{DVec3, IVec3};
 use undine_core::mesh::Surface;
@@ -30,6 +31,8 @@ pub struct Loaded {
     tables: Vec<Table>,
     smoke: Vec<Smoke>,
     planes: Vec<Ground>,
+    /// What the files of bodies are called whose shapes are here.
+    bodies: BTreeSet<String>,
     up: UpAxis,
 }
 
@@ -53,7 +56,13 @@ struct Smoke {
 impl Loaded {
     /// Nothing yet, with this axis up.
     pub fn new(up: UpAxis) -> Self {
-        Self { tables: Vec::new(), smoke: Vec::new(), planes: Vec::new(), up }
+        Self {
+            tables: Vec::new(),
+            smoke: Vec::new(),
+            planes: Vec::new(),
+            bodies: BTreeSet::new(),
+            up,
+        }
     }
 
     /// Adds what a file holds; a USD scene at a time [time codes].
@@ -79,6 +88,12 @@ impl Loaded {
         each.into_iter().try_for_each(|prim| self.add_prim(&prim.words, prim.geometry))
     }
 
+    /// Whether a file of a frame has the points of bodies that are seen by their shapes.
+    pub fn shows_bodies_of(&self, file: &Path) -> bool {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        name.split_once('.').is_some_and(|(stem, _)| self.bodies.contains(stem))
+    }
+
     fn add_prim(
         &mut self,
         words: &BTreeMap<String, String>,
@@ -90,6 +105,15 @@ impl Loaded {
             Some(_) => Role::Body(bodies),
             None => Role::Surface,
         };
+        if let (Role::Body(_), Some(path)) = (role, words.get("path")) {
+            // `crates/7` is the seventh body of `crates`, and `crates 2` its second piece.
+            let object = path.trim_end_matches(|c: char| c.is_ascii_digit());
+            let object = object.strip_suffix(['/', ' ']).unwrap_or(path);
+            for path in [path, object] {
+                self.bodies.insert(prepare::stem(path, None));
+                self.bodies.insert(prepare::stem(path, Some("boundary")));
+            }
+        }
         self.add(role, geometry)?;
         if words.contains_key("infinite")
             && let Some(table) = self.tables.pop()

@@ -246,12 +246,14 @@ impl Source {
         let mut loaded = Loaded::new(self.up);
         match &self.kind {
             Kind::Cache { files, stage } => {
-                let files = files.get(&frame).into_iter().flatten();
-                for file in files.filter(|file| !is_shapes(file)) {
-                    loaded.add_file(file, None)?;
-                }
                 if let Some(stage) = stage {
                     add_shapes(&mut loaded, stage, frame);
+                }
+                let files = files.get(&frame).into_iter().flatten();
+                for file in files.filter(|file| !is_shapes(file)) {
+                    if !loaded.shows_bodies_of(file) {
+                        loaded.add_file(file, None)?;
+                    }
                 }
             }
             Kind::Sequence(pattern) => loaded.add_file(&pattern.find(frame)?, None)?,

@@ -75,10 +75,12 @@ pub(super) struct Spheres<'a> {
     pieces: Vec<Piece>,
     /// Which pass is drawn.
     pub turn: Turn,
+    /// Whether light makes them round.
+    is_lit: bool,
 }
 
 impl<'a> Spheres<'a> {
-    pub fn of(points: &'a Points<'a>) -> Self {
+    pub fn of(points: &'a Points<'a>, is_lit: bool) -> Self {
         let mut firsts = vec![0];
         for chunk in &points.chunks {
             firsts.push(firsts[firsts.len() - 1] + chunk.positions.len());
@@ -91,7 +93,7 @@ impl<'a> Spheres<'a> {
                 Piece::of(chunk, number as u32, from, MOST.min(count - from))
             })
         });
-        Self { points, firsts, pieces: pieces.collect(), turn: Turn::new(0, 1) }
+        Self { points, firsts, pieces: pieces.collect(), turn: Turn::new(0, 1), is_lit }
     }
 
     /// The pieces that may be seen, the nearest first.
@@ -156,7 +158,7 @@ impl Primitives for Spheres<'_> {
             colour: self.points.colouring.of(chunk.values.map(|values| values.at(n))),
             velocity,
             tangent: None,
-            is_lit: true,
+            is_lit: self.is_lit,
         }
     }
 }
