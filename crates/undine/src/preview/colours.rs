@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(rounded([0.0, 0.0]), [0.0, 1.0]);
         assert_eq!(rounded([-0.3, 12.0]), [-0.5, 20.0]);
         let [low, high] = rounded([293.0, 295.5]);
-        assert!(low <= 293.0 && high >= 295.5 && high - low < 10.0, "{low} {high}");
+        assert!(low <= 293.0 && high >= 295.5 && high - low <= 10.0, "{low} {high}");
     }
 
     #[test]

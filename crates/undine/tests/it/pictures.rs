@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use undine::preview::ColourBy;
 use undine::run::FrameReport;
+use undine::view::Source;
 use undine::{ExitCode, Listener, Options, catalogue, run};
 use undine_scene::Scene;
 
@@ -211,4 +213,24 @@ fn wrong_views_are_refused_at_their_line() {
         let shown = report.render(100);
         assert!(shown.contains(word) && shown.contains("scene.kdl:"), "{more}: {shown}");
     }
+}
+
+#[test]
+fn bodies_and_colliders_of_a_cache_are_seen_by_their_shapes() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "setup \"things\" frames=2\ninput \"row\" {\n    points at=\"0 1 0 m; 1 1 0 m\"\n}\n\
+        input \"box\" {\n    box size=\"20 20 20 cm\"\n}\ninput \"floor\" {\n    plane\n}\n\
+        input \"ramp\" {\n    box size=\"1 0.2 1 m\"\n}\ngroup \"all\" {\n    \
+        rigid-body \"boxes\" input=\"row\" shape=\"box\" density=\"500 kg/m3\"\n}\n\
+        particles \"drops\" input=\"row\" radius=\"1 cm\"\n\
+        collider \"floor\" input=\"floor\"\ncollider \"ramp\" input=\"ramp\"\n";
+    let scene = Scene::parse(&folder.path().join("scene.kdl"), text, &catalogue(), &[]);
+    let scene = scene.unwrap_or_else(|report| panic!("{}", report.render(100)));
+    run(&scene, &Options::default(), &mut ()).unwrap();
+    let source = Source::open(&folder.path().join("cache").to_string_lossy()).unwrap();
+    let loaded = source.load(2).unwrap();
+    let contents = loaded.contents(ColourBy::Speed);
+    assert_eq!(contents.solids.len(), 3, "two bodies and a ramp");
+    assert_eq!(contents.planes.len(), 1, "the floor");
+    assert_eq!(contents.clouds.len(), 1, "drops, and no points of bodies");
 }

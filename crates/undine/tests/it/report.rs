@@ -2,7 +2,8 @@
 
 use std::path::Path;
 use undine::report::{History, Summary, figures, page, write_into_cache};
-use undine::{Options, catalogue, run};
+use undine::run::FrameReport;
+use undine::{Listener, Options, catalogue, run};
 use undine_render::plot::{layout, svg};
 use undine_scene::Scene;
 
@@ -137,15 +138,27 @@ fn plots_are_whole_svg_and_the_same_every_time() {
     assert_eq!(draw(), draw());
 }
 
+/// Stops a run after its fifth frame.
+struct Impatient(bool);
+
+impl Listener for Impatient {
+    fn frame(&mut self, frame: &FrameReport) {
+        self.0 |= frame.frame >= 5;
+    }
+
+    fn should_stop(&self) -> bool {
+        self.0
+    }
+}
+
 #[test]
-fn a_run_that_fails_leaves_a_report_that_says_so() {
+fn a_run_that_is_stopped_leaves_a_report_that_says_so() {
     let folder = tempfile::tempdir().unwrap();
-    let text = SCENE.replace("frames=12 substeps=2", "frames=12 cfl=0.001 max-substeps=3");
-    let scene = Scene::parse(&folder.path().join("scene.kdl"), &text, &catalogue(), &[]).unwrap();
-    run(&scene, &Options::default(), &mut ()).unwrap_err();
+    let scene = Scene::parse(&folder.path().join("scene.kdl"), SCENE, &catalogue(), &[]).unwrap();
+    run(&scene, &Options::default(), &mut Impatient(false)).unwrap_err();
     let page = std::fs::read_to_string(folder.path().join("cache/report.html")).unwrap();
     check_page(&page);
-    assert!(page.contains("stopped") && page.contains("substeps"), "{page}");
+    assert!(page.contains("interrupted"), "{page}");
 }
 
 #[test]

@@ -237,7 +237,8 @@ fn what_deforms_has_the_vertices_of_its_frame() {
 
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(folder.join("cache")).unwrap().map(|entry| entry.unwrap());
-    let files = entries.map(|entry| {
+    let files = entries.filter(|entry| entry.path().is_file());
+    let files = files.map(|entry| {
         let name = entry.file_name().into_string().unwrap();
         (name, std::fs::read(entry.path()).unwrap())
     });
