@@ -1,0 +1,74 @@
+//! What the renderer draws, at its best: pictures of data made for them by formulas, not simulated.
+//!
+//! `cargo run --release -p undine-render --example showcase -- FOLDER [NAME…]` writes `FOLDER/NAME.png` for each name, or for all.
+
+mod buckets;
+mod crown;
+mod cubes;
+mod fire;
+mod hair;
+mod noise;
+mod points;
+mod pool;
+mod smoke;
+mod solids;
+mod studio;
+
+use std::path::Path;
+use std::process::ExitCode;
+use studio::{Outcome, Studio};
+use undine_render::{Display, files};
+
+/// A picture's name, and what draws it.
+type Picture = (&'static str, fn(&Studio) -> Outcome<Display>);
+
+const PICTURES: [Picture; 8] = [
+    ("crown", crown::picture),
+    ("pool", pool::picture),
+    ("points", points::picture),
+    ("hair", hair::picture),
+    ("smoke", smoke::picture),
+    ("fire", fire::picture),
+    ("solids", solids::picture),
+    ("buckets", buckets::picture),
+];
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match run(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("error: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(words: &[String]) -> Outcome<()> {
+    let Some((folder, names)) = words.split_first() else {
+        return Err("which folder? showcase FOLDER [NAME…]".into());
+    };
+    let folder = Path::new(folder);
+    std::fs::create_dir_all(folder)?;
+    let studio = Studio::new()?;
+    for (name, draw) in chosen(names)? {
+        let bytes = files::png::encoded(&draw(&studio)?, &[("Title", name)])?;
+        let file = folder.join(name).with_extension("png");
+        files::write(&file, &bytes)?;
+        println!("{}", file.display());
+    }
+    Ok(())
+}
+
+/// The pictures of these names; all, if there are none.
+fn chosen(names: &[String]) -> Outcome<Vec<Picture>> {
+    if names.is_empty() {
+        return Ok(PICTURES.to_vec());
+    }
+    let named = |name: &String| {
+        let found = PICTURES.into_iter().find(|(known, _)| known == name);
+        let known = PICTURES.map(|(known, _)| known).join(", ");
+        found.ok_or_else(|| format!("there is no picture `{name}`; there are {known}").into())
+    };
+    names.iter().map(named).collect()
+}
