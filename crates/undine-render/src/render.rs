@@ -29,6 +29,8 @@ impl Quality {
 
 /// Makes a picture: the average of its passes. The same bytes for any number of threads.
 pub fn render(shot: &Shot<'_>, size: Size, quality: Quality) -> Result<Image> {
+    let size = Size::new(size.width, size.height)?;
+    shot.camera.check()?;
     let mut known = Known::default();
     let mut scenery = Scenery::of(&shot.subjects, &mut known)?;
     let waters = Waters::of(&shot.subjects, &mut known)?;
@@ -144,7 +146,7 @@ impl Image {
             .zip(self.velocity.par_chunks_mut(width));
         rows.enumerate().for_each(|(y, ((light, depth), velocity))| {
             for x in 0..width {
-                let seen = seen(x, y);
+                let seen = seen(x, y).sound();
                 light[x] += share * seen.light;
                 if is_first {
                     (depth[x], velocity[x]) = (seen.depth, seen.velocity);

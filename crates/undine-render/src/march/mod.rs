@@ -86,7 +86,7 @@ impl<'a> Media<'a> {
                 }
             }
         }
-        let light = shot.light;
+        let light = shot.light.sound();
         let casting: Vec<&Field<'_>> = fields.iter().filter(|field| is_smoke(field)).collect();
         let lights = fields
             .iter()

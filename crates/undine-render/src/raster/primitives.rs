@@ -59,6 +59,7 @@ impl<'a> Scenery<'a> {
         let mut kinds = Vec::new();
         let mut count = 0u64;
         for subject in subjects {
+            subject.check()?;
             let kind = match subject {
                 Subject::Points(points) => Kind::Spheres(Spheres::of(points, true)),
                 Subject::Splats(points) => Kind::Spheres(Spheres::of(points, false)),

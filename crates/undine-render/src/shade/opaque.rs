@@ -19,6 +19,18 @@ pub(crate) struct Seen {
     pub velocity: Vec3,
 }
 
+impl Seen {
+    /// The same with nothing that is no number: where sizes are beyond what 32 bits can multiply, nothing is seen.
+    #[inline(always)]
+    pub fn sound(self) -> Self {
+        Self {
+            light: if self.light.is_finite() { self.light } else { Vec4::ZERO },
+            depth: if self.depth >= 0.0 { self.depth } else { f32::INFINITY },
+            velocity: if self.velocity.is_finite() { self.velocity } else { Vec3::ZERO },
+        }
+    }
+}
+
 /// All that is opaque in a pass, with its light.
 pub(crate) struct Opaque<'a> {
     /// The Subjects.

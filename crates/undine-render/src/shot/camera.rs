@@ -198,6 +198,11 @@ impl Camera {
         Ok(Self { eye, target, up, field_of_view })
     }
 
+    /// Checks one that was made without [`Camera::new`].
+    pub(crate) fn check(&self) -> Result<()> {
+        Self::new(self.eye, self.target, self.up, self.field_of_view).map(|_| ())
+    }
+
     /// One that shows all of a box, as close as it can, with the same room left and right of it, and above and below.
     pub fn framing(bounds: &Bounds, framing: &Framing) -> Result<Self> {
         let Framing { from, up, field_of_view, aspect, margin } = *framing;

@@ -19,6 +19,7 @@ pub use places::{Places, Vectors};
 pub use points::{PointChunk, Points, Radii};
 pub use volume::{Appearance, Chunk, Volume};
 
+use crate::error::{RenderError, Result};
 use rayon::prelude::*;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::mesh::Bounds;
@@ -89,6 +90,22 @@ impl Subject<'_> {
         }
     }
 
+    /// Checks that each point and each point of a curve has all its channels.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self {
+            Self::Points(points) | Self::Splats(points) => {
+                points.chunks.iter().try_for_each(|of| {
+                    let (count, radii) = (of.positions.len(), of.radii);
+                    fits("points", count, radii, of.velocities, of.values)
+                })
+            }
+            Self::Curves(of) => {
+                fits("points of curves", of.positions.len(), of.radii, of.velocities, of.values)
+            }
+            Self::Mesh(_) | Self::Volume(_) | Self::Lines(_) => Ok(()),
+        }
+    }
+
     /// A box around the middles of spheres or tubes, made as much larger as the thickest of them is thick.
     fn thickened(&self, bounds: Bounds) -> Bounds {
         let radius = match self {
@@ -101,6 +118,32 @@ impl Subject<'_> {
         };
         let more = DVec3::splat(f64::from(radius));
         Bounds { min: bounds.min - more, max: bounds.max + more }
+    }
+}
+
+/// Refuses channels that are longer or shorter than the positions of their points.
+fn fits(
+    what: &str,
+    count: usize,
+    radii: Radii<'_>,
+    velocities: Option<Vectors<'_>>,
+    values: Option<Numbers<'_>>,
+) -> Result<()> {
+    let radii = match radii {
+        Radii::Same(_) => None,
+        Radii::Each(radii) => Some(radii.len()),
+    };
+    let velocities = velocities.map(|velocities| velocities.len());
+    let lengths =
+        [("radii", radii), ("velocities", velocities), ("values", values.map(|all| all.len()))];
+    let misfit = lengths.into_iter().find(|(_, length)| length.is_some_and(|n| n != count));
+    match misfit {
+        None => Ok(()),
+        Some((channel, length)) => Err(RenderError::Asked {
+            what: format!("the number of {channel} of {what}"),
+            found: length.unwrap_or(0).to_string(),
+            wanted: format!("there are {count} positions"),
+        }),
     }
 }
 
