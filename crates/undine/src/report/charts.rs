@@ -9,8 +9,11 @@ pub(super) struct Chart {
     pub title: &'static str,
     pub about: &'static str,
     pub y: Axis,
-    pub quantities: Vec<(&'static str, fn(&Frame) -> f64)>,
+    pub quantities: Vec<(&'static str, Quantity)>,
 }
+
+/// What a line shows of a frame.
+pub(super) type Quantity = fn(&Frame) -> f64;
 
 /// Every plot of lines whose quantities are the same for all runs, in the order of the page.
 pub(super) fn charts() -> Vec<Chart> {

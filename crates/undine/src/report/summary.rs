@@ -157,7 +157,8 @@ pub(super) fn differences(a: &Summary, b: &Summary) -> String {
         _ => "–".to_owned(),
     };
     let per = |s: &Summary| s.seconds / s.frames as f64;
-    let rows: [(&str, [f64; 2], fn(f64) -> String); 8] = [
+    type Written = fn(f64) -> String;
+    let rows: [(&str, [f64; 2], Written); 8] = [
         ("frames", [a.frames as f64, b.frames as f64], |v| format!("{v}")),
         ("time", [a.seconds, b.seconds], time),
         ("time per frame", [per(a), per(b)], time),
