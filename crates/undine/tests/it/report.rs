@@ -193,12 +193,13 @@ fn statistics_of_older_runs_are_read() {
     let summary = Summary::of(&history);
     assert_eq!((summary.frames, summary.seconds, summary.iterations), (3, 1.5, 21.0));
     assert_eq!(summary.energy_change, 0.0);
-    let names: Vec<_> = figures(&[history.clone()]).into_iter().map(|plot| plot.name).collect();
+    let names: Vec<_> =
+        figures(std::slice::from_ref(&history)).into_iter().map(|plot| plot.name).collect();
     assert_eq!(names, ["time", "iterations", "residuals", "counts", "mass", "momentum", "energy"]);
     // Frame 3 is missing, and lines are broken there.
     let points = history.points(|frame| frame.mass);
     assert_eq!(points.iter().filter(|point| point[1].is_nan()).count(), 1);
-    check_page(&page(&[history.clone()], &figures(&[history])));
+    check_page(&page(std::slice::from_ref(&history), &figures(std::slice::from_ref(&history))));
 }
 
 #[test]
@@ -217,7 +218,7 @@ fn whatever_statistics_hold_there_is_a_page() {
     for lines in odd {
         let history = history(lines);
         let figures = figures(std::slice::from_ref(&history));
-        check_page(&page(&[history.clone()], &figures));
+        check_page(&page(std::slice::from_ref(&history), &figures));
         check_page(&page(&[history.clone(), history.clone()], &figures));
         for plot in figures {
             check_tags(&svg(&layout(&plot, [640.0, 300.0])), &[]);
