@@ -85,8 +85,8 @@ mod tests {
     #[test]
     fn lines_stand_out_from_the_ground() {
         let ground = class_and_colours(Role::Ground).1;
-        for n in 0..SERIES.len() {
-            for (ink, ground) in SERIES[n].1.into_iter().zip(ground) {
+        for (n, (_, inks)) in SERIES.iter().enumerate() {
+            for (&ink, ground) in inks.iter().zip(ground) {
                 assert!(contrast(ink, ground) > 2.0, "{n}: {}", contrast(ink, ground));
             }
         }

@@ -25,7 +25,8 @@ impl<'a> Volume<'a> {
             chunks.push(chunk(IVec3::from_array(*origin) >> 3, values));
         }
         for tile in &tree.tiles {
-            if !is_level_set && !(tile.active && tile.value > 0.0) {
+            let is_dense = tile.active && tile.value > 0.0;
+            if !(is_level_set || is_dense) {
                 continue;
             }
             let side = tile.level.side() / 8;
