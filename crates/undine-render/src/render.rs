@@ -71,6 +71,7 @@ pub fn render(shot: &Shot<'_>, size: Size, quality: Quality) -> Result<Image> {
         }
 
         // The light of each pixel.
+        let level = floors.first().map_or(light.up, |floor| floor.normal());
         let lights = Lights {
             light: &light,
             pass,
@@ -79,6 +80,7 @@ pub fn render(shot: &Shot<'_>, size: Size, quality: Quality) -> Result<Image> {
             caustics: caustics.as_ref(),
             media: &media,
             sky_light: &sky_light,
+            level: (level, sky_light.of_pass(pass, level)),
             bounce: bounce(&light, &sky_light, &floors),
             sun_is_down: floors
                 .iter()
@@ -205,13 +207,16 @@ struct Shadows {
 }
 
 impl Shadows {
-    /// As fine as the picture is. The more passes there are, the smaller a part of sun and sky is each one's.
+    /// About as fine as the picture is; finer where a few passes have to do, which do not make up for steps of the map. The more passes
+    /// there are, the smaller a part of sun and sky is each one's.
     fn new(size: Size, light: &Light, count: usize) -> Self {
         let side = size.width.max(size.height).clamp(64, 4096);
         let part = 1.0 / (count as f32).sqrt();
+        let (sun, sky) =
+            if count < 8 { (3 * side / 2, side / 2) } else { (4 * side / 5, side / 3) };
         Self {
-            sun: Shadow::new(3 * side / 2, 1.4 * part * light.sun_radius.tan(), 0.012),
-            sky: Shadow::new(side / 2, 1.1 * part, 0.04),
+            sun: Shadow::new(sun, 1.4 * part * light.sun_radius.tan(), 0.012, count),
+            sky: Shadow::new(sky, 1.1 * part, 0.04, count),
         }
     }
 }

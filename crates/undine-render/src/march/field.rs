@@ -40,15 +40,19 @@ pub(crate) struct Field<'a> {
 }
 
 /// A channel of a cube.
-pub(crate) type Channel<'a> = fn(&Chunk<'a>) -> &'a [f32];
+trait Channel<'a>: Fn(&Chunk<'a>) -> &'a [f32] {}
+
+impl<'a, F: Fn(&Chunk<'a>) -> &'a [f32]> Channel<'a> for F {}
 
 /// How dense.
-pub(crate) fn density<'a>(chunk: &Chunk<'a>) -> &'a [f32] {
+#[inline(always)]
+fn density<'a>(chunk: &Chunk<'a>) -> &'a [f32] {
     chunk.density
 }
 
 /// How hot; 0 where nothing is known.
-pub(crate) fn temperature<'a>(chunk: &Chunk<'a>) -> &'a [f32] {
+#[inline(always)]
+fn temperature<'a>(chunk: &Chunk<'a>) -> &'a [f32] {
     chunk.temperature.unwrap_or(&[0.0])
 }
 
@@ -108,7 +112,7 @@ impl<'a> Field<'a> {
     }
 
     /// The least and the greatest value of a channel in a block.
-    fn range(&self, block: &Block, channel: Channel<'a>, outside: f32) -> [f32; 2] {
+    fn range(&self, block: &Block, channel: impl Channel<'a>, outside: f32) -> [f32; 2] {
         let side = self.side();
         let [mut low, mut high] = [f32::INFINITY, f32::NEG_INFINITY];
         let mut add = |value: f32| {
@@ -141,7 +145,7 @@ impl<'a> Field<'a> {
 
     /// A channel at a place in a block [voxels from its corner], 0 to its side; `outside` is what it is where there is no cube.
     #[inline(always)]
-    pub fn at(&self, block: &Block, place: Vec3, channel: Channel<'a>, outside: f32) -> f32 {
+    fn at(&self, block: &Block, place: Vec3, channel: impl Channel<'a>, outside: f32) -> f32 {
         match self.log {
             1 => self.at_of_side::<1>(block, place, channel, outside),
             2 => self.at_of_side::<2>(block, place, channel, outside),
@@ -155,7 +159,7 @@ impl<'a> Field<'a> {
         &self,
         block: &Block,
         place: Vec3,
-        channel: Channel<'a>,
+        channel: impl Channel<'a>,
         outside: f32,
     ) -> f32 {
         let side = 1 << LOG;

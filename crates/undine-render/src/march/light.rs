@@ -4,15 +4,19 @@
 //! exp(−τ/8) is kept: squaring it three times gives what is left of the light in each octave of scattering.
 
 use super::field::{Block, Field};
+use super::tree::Found;
 use super::walk::{Line, Walk};
 use rayon::prelude::*;
-use undine_core::glam::{DVec3, Vec3, Vec4};
+use undine_core::glam::{DVec3, I64Vec3, Vec3, Vec4};
 
 /// So much of the sun's light, at most, is looked for behind anything [optical depth].
 const DARK: f32 = 60.0;
 
 /// How many voxels a step towards a light takes.
 const STRIDE: f64 = 2.0;
+
+/// After so many voxels steps are twice as long.
+const FAR: f64 = 48.0;
 
 /// The light at the nodes of a volume's blocks.
 pub(crate) struct NodeLight {
@@ -38,6 +42,8 @@ pub(crate) fn thickness(fields: &[&Field<'_>], place: DVec3, towards: Vec3, stri
         while let Some(piece) = walk.next(field, |block| block.range[1] > 0.0) {
             let block = &field.blocks[piece.block];
             let length = piece.to - piece.from;
+            // What is far away is seen from many places, and need not be known as well.
+            let stride = stride * (1.0 + piece.from * voxels / FAR);
             let count = (length * voxels / stride).ceil().clamp(1.0, 64.0);
             let step = (length / count) as f32;
             let move_on = step * line.direction.as_vec3();
@@ -68,50 +74,20 @@ impl NodeLight {
         let sun_nodes = (side / 2 + 1, 2);
         let apart = side.min(4);
         let sky_nodes = (side / apart + 1, apart);
-        let node = |block: &Block, n: usize, (count, apart): (usize, usize)| {
-            let at = [n / (count * count), n / count % count, n % count];
-            let own = DVec3::from_array(at.map(|c| (c * apart) as f64 + 0.5));
-            let voxel = block.place.as_dvec3() * side as f64 + own;
-            field.volume.corner + field.volume.edges * voxel
-        };
-        // What is never looked at needs no light.
-        let is_seen = |block: &Block| block.range[1] > 0.0;
-        let towards = sky_directions(up);
-        let dimming = 1.0 - 0.5 * multiple;
-        let mut light = Self {
-            sun_nodes,
-            sky_nodes,
-            sun: vec![u16::MAX; field.blocks.len() * sun_nodes.0.pow(3)],
-            sky: vec![[u16::MAX; 2]; field.blocks.len() * sky_nodes.0.pow(3)],
-            thickest: 0.0,
-        };
-        light.thickest = light
-            .sun
-            .par_chunks_mut(sun_nodes.0.pow(3))
-            .zip(&field.blocks)
-            .filter(|(_, block)| is_seen(block))
-            .map(|(nodes, block)| {
-                let mut thickest = 0.0_f32;
-                for (n, kept) in nodes.iter_mut().enumerate() {
-                    let thick = thickness(all, node(block, n, sun_nodes), sun, STRIDE);
-                    thickest = thickest.max(thick);
-                    *kept = (65535.0 * (-0.125 * thick).exp()).round() as u16;
-                }
-                thickest
-            })
-            .reduce(|| 0.0, f32::max);
-        let blocks = light.sky.par_chunks_mut(sky_nodes.0.pow(3)).zip(&field.blocks);
-        blocks.filter(|(_, block)| is_seen(block)).for_each(|(nodes, block)| {
-            for (n, kept) in nodes.iter_mut().enumerate() {
-                let place = node(block, n, sky_nodes);
-                let reaches =
-                    |towards: Vec3| (-dimming * thickness(all, place, towards, 2.0 * STRIDE)).exp();
-                let above = towards.iter().map(|&way| reaches(way)).sum::<f32>();
-                let parts = [above / towards.len() as f32, reaches(-up)];
-                *kept = parts.map(|part| (65535.0 * part).round() as u16);
-            }
+        let kept = |part: f32| (65535.0 * part).round() as u16;
+        let sun = nodes(field, sun_nodes, u16::MAX, |place| {
+            kept((-0.125 * thickness(all, place, sun, STRIDE)).exp())
         });
-        light
+        let ways = sky_directions(up);
+        let dimming = 1.0 - 0.5 * multiple;
+        let sky = nodes(field, sky_nodes, [u16::MAX; 2], |place| {
+            let reaches = |way: Vec3| (-dimming * thickness(all, place, way, 2.0 * STRIDE)).exp();
+            let above = ways.iter().map(|&way| reaches(way)).sum::<f32>();
+            [kept(above / ways.len() as f32), kept(reaches(-up))]
+        });
+        let darkest = sun.par_iter().copied().min().unwrap_or(u16::MAX).max(1);
+        let thickest = -8.0 * (f32::from(darkest) / 65535.0).ln();
+        Self { sun_nodes, sky_nodes, sun, sky, thickest }
     }
 
     /// exp(−τ/8) towards the sun at a place of a block [voxels from its corner].
@@ -137,6 +113,46 @@ impl NodeLight {
     pub fn memory(&self) -> usize {
         size_of_val(self.sun.as_slice()) + size_of_val(self.sky.as_slice())
     }
+}
+
+/// What nodes of each block have by their place in the world. Those on a far side are the first of the block above, if there is one.
+fn nodes<T: Copy + Send + Sync>(
+    field: &Field<'_>,
+    (count, apart): (usize, usize),
+    unseen: T,
+    value: impl Fn(DVec3) -> T + Sync,
+) -> Vec<T> {
+    let own = count - 1;
+    let side = field.side() as f64;
+    let node = |block: &Block, at: [usize; 3]| {
+        let own = DVec3::from_array(at.map(|c| (c * apart) as f64 + 0.5));
+        value(field.volume.corner + field.volume.edges * (block.place.as_dvec3() * side + own))
+    };
+    let places = |count: usize| {
+        (0..count.pow(3)).map(move |n| [n / (count * count), n / count % count, n % count])
+    };
+    // What is never looked at needs no light.
+    let is_seen = |block: &Block| block.range[1] > 0.0;
+    let mut firsts = vec![unseen; field.blocks.len() * own.pow(3)];
+    let blocks = firsts.par_chunks_mut(own.pow(3)).zip(&field.blocks);
+    blocks.filter(|(_, block)| is_seen(block)).for_each(|(nodes, block)| {
+        nodes.iter_mut().zip(places(own)).for_each(|(kept, at)| *kept = node(block, at));
+    });
+    let mut all = vec![unseen; field.blocks.len() * count.pow(3)];
+    let blocks = all.par_chunks_mut(count.pow(3)).zip(&field.blocks);
+    blocks.filter(|(_, block)| is_seen(block)).for_each(|(nodes, block)| {
+        for (kept, at) in nodes.iter_mut().zip(places(count)) {
+            let above = I64Vec3::from_array(at.map(|c| (c / own) as i64));
+            let [x, y, z] = at.map(|c| c % own);
+            *kept = match field.tree.find(block.place + above) {
+                Found::Block(n) if is_seen(&field.blocks[n]) => {
+                    firsts[((n * own + x) * own + y) * own + z]
+                }
+                _ => node(block, at),
+            };
+        }
+    });
+    all
 }
 
 /// Between the nodes of a block.

@@ -88,21 +88,23 @@ impl<'a> Media<'a> {
         }
         let light = shot.light.sound();
         let casting: Vec<&Field<'_>> = fields.iter().filter(|field| is_smoke(field)).collect();
-        let lights = fields
-            .iter()
-            .map(|field| match field.volume.appearance {
-                Appearance::Smoke { multiple, .. } => {
-                    Some(NodeLight::new(field, &casting, (light.sun, light.up), multiple))
-                }
-                _ => None,
-            })
-            .collect();
         let above = hemisphere(light.up, &light);
         let below = match shot.grounds.is_empty() {
             true => hemisphere(-light.up, &light),
             // Light that the ground throws back.
             false => 0.3 * (above + light.sun_colour * light.sun.dot(light.up).max(0.0) / PI),
         };
+        // By night there is nothing to keep.
+        let is_day = (light.sun_colour + above + below).max_element() > 0.0;
+        let lights = fields
+            .iter()
+            .map(|field| match field.volume.appearance {
+                Appearance::Smoke { multiple, .. } if is_day => {
+                    Some(NodeLight::new(field, &casting, (light.sun, light.up), multiple))
+                }
+                _ => None,
+            })
+            .collect();
         Ok(Self { fields, lights, blackbody: Blackbody::new(), light, sky: [above, below] })
     }
 
@@ -158,9 +160,9 @@ impl<'a> Media<'a> {
             met.behind *= left;
             met.behind < OPAQUE
         };
-        let mut marches: Vec<March<'_, '_>> =
-            (0..self.fields.len()).map(|n| March::new(self, n, sight)).collect();
-        if let [march] = marches.as_mut_slice() {
+        // Most often there is one volume, and nothing to be kept.
+        if self.fields.len() == 1 {
+            let mut march = March::new(self, 0, sight);
             while let Some(step) = march.step(&reached) {
                 if add(step.to - step.from, step.extinction, step.source) {
                     break;
@@ -168,6 +170,8 @@ impl<'a> Media<'a> {
             }
             return met;
         }
+        let mut marches: Vec<March<'_, '_>> =
+            (0..self.fields.len()).map(|n| March::new(self, n, sight)).collect();
         // Of several, always up to the nearest end or beginning of a step; where steps overlap, what they add adds up.
         let mut steps: Vec<Option<Step>> =
             marches.iter_mut().map(|march| march.step(&reached)).collect();
@@ -216,7 +220,8 @@ fn hemisphere(up: Vec3, light: &Light) -> Vec3 {
 /// How much is scattered by an angle of this cosine into a direction [1/sr] (Henyey & Greenstein 1941).
 fn phase(cosine: f32, g: f32) -> f32 {
     let g = g.clamp(-0.95, 0.95);
-    (1.0 - g * g) / (4.0 * PI * (1.0 + g * g - 2.0 * g * cosine).max(1e-6).powf(1.5))
+    let base = (1.0 + g * g - 2.0 * g * cosine).max(1e-6);
+    (1.0 - g * g) / (4.0 * PI * base * base.sqrt())
 }
 
 /// A march along a line of sight through one volume.
@@ -248,8 +253,9 @@ impl<'m, 'a> March<'m, 'a> {
             origin: field.in_voxels(origin, sight.view.eye),
             direction: field.along(direction),
         };
+        let walk = Walk::new(field, line, f64::from(sight.view.near), f64::from(sight.until));
         let octaves = match (&field.volume.appearance, &media.lights[number]) {
-            (&Appearance::Smoke { forward, multiple, .. }, Some(light)) => {
+            (&Appearance::Smoke { forward, multiple, .. }, Some(light)) if !walk.is_over() => {
                 // In what is thin, light is hardly scattered twice.
                 let more = multiple * (1.0 - (-light.thickest).exp());
                 let cosine = direction.normalize().dot(media.light.sun);
@@ -263,7 +269,7 @@ impl<'m, 'a> March<'m, 'a> {
         Self {
             media,
             number,
-            walk: Walk::new(field, line, f64::from(sight.view.near), f64::from(sight.until)),
+            walk,
             eye_ray: sight.ray,
             direction: line.direction.as_vec3(),
             jitter: sight.jitter,

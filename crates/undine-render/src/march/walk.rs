@@ -64,6 +64,11 @@ impl Walk {
         Self { line, at: from, until, place: place.clamp(base, base + (side - 1)) }
     }
 
+    /// Whether there is nothing on the way.
+    pub fn is_over(&self) -> bool {
+        self.at >= self.until
+    }
+
     /// The next piece in a block that some test holds for.
     #[inline]
     pub fn next(&mut self, field: &Field<'_>, wanted: impl Fn(&Block) -> bool) -> Option<Piece> {

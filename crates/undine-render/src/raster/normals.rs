@@ -12,8 +12,8 @@ const STEP: f32 = 1.0 / (1 << 20) as f32;
 /// How many triangles a thread takes at once.
 const PIECE: usize = 1 << 13;
 
-/// The normals of all vertices, not of length 1, in the coordinates of the mesh itself.
-pub(super) struct VertexNormals(Vec<[AtomicI32; 3]>);
+/// The normals of all vertices, in the coordinates of the mesh itself: of length 1, or 0 where there is none.
+pub(super) struct VertexNormals(Vec<Vec3>);
 
 impl VertexNormals {
     pub fn of(positions: Places<'_>, triangles: &[[u32; 3]]) -> Self {
@@ -43,12 +43,14 @@ impl VertexNormals {
                 }
             }
         });
-        Self(sums)
+        let normal = |sum: [AtomicI32; 3]| {
+            Vec3::from(sum.map(|part| part.into_inner() as f32)).normalize_or_zero()
+        };
+        Self(sums.into_par_iter().map(normal).collect())
     }
 
     #[inline(always)]
     pub fn at(&self, n: usize) -> Vec3 {
-        let [x, y, z] = &self.0[n];
-        Vec3::new(x.load(Relaxed) as f32, y.load(Relaxed) as f32, z.load(Relaxed) as f32)
+        self.0[n]
     }
 }

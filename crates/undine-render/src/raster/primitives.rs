@@ -99,9 +99,8 @@ impl<'a> Scenery<'a> {
     /// Begins a pass.
     pub fn begin(&mut self, turn: Turn) {
         for (_, kind) in &mut self.kinds {
-            match kind {
-                Kind::Spheres(spheres) => spheres.turn = turn,
-                _ => {}
+            if let Kind::Spheres(spheres) = kind {
+                spheres.turn = turn;
             }
         }
     }

@@ -25,6 +25,11 @@ pub(crate) trait Target: Sync {
         false
     }
 
+    /// Whether a part of many small primitives may stand for all of them: where passes are averaged before anybody looks.
+    fn may_thin(&self) -> bool {
+        false
+    }
+
     /// Whether it is in all of some pixels.
     fn is_nearer(&self, pixels: &Rectangle, depth: f32) -> bool {
         let row = |y| (pixels.from[0]..pixels.to[0]).all(|x| self.hides(x, y, depth));
@@ -156,6 +161,20 @@ impl DepthMap {
         });
     }
 
+    /// The depth of what is nearest in each square of so many pixels a side [m], along a row of squares whose first row of pixels is given.
+    pub fn nearest_of_tiles(&self, y: usize, side: usize) -> Vec<f32> {
+        let Size { width, height } = self.size;
+        let mut nearest = vec![f32::INFINITY.to_bits(); width.div_ceil(side)];
+        for y in y..(y + side).min(height) {
+            let row = &self.cells[y * width..(y + 1) * width];
+            for (nearest, cells) in nearest.iter_mut().zip(row.chunks(side)) {
+                // Positive numbers are in the order of their bits.
+                *nearest = cells.iter().fold(*nearest, |least, cell| least.min(cell.load(Relaxed)));
+            }
+        }
+        nearest.into_iter().map(f32::from_bits).collect()
+    }
+
     /// The depth in a pixel [m]; infinite if there is nothing, or no such pixel.
     #[inline(always)]
     pub fn at(&self, x: i32, y: i32) -> f32 {
@@ -171,6 +190,10 @@ impl DepthMap {
 impl Target for DepthMap {
     fn size(&self) -> Size {
         self.size
+    }
+
+    fn may_thin(&self) -> bool {
+        true
     }
 
     #[inline(always)]

@@ -27,8 +27,8 @@ pub(crate) struct Triangles<'a> {
     mesh: &'a Mesh<'a>,
     /// Those of the vertices, if they were not given.
     normals: Option<Arc<VertexNormals>>,
-    /// Turns a normal of the mesh's own coordinates into the world.
-    turning: Mat3,
+    /// Turns a normal of the mesh's own coordinates into the world, if they are not the world's.
+    turning: Option<Mat3>,
     /// Whether being placed turns it inside out.
     is_mirrored: bool,
 }
@@ -85,7 +85,9 @@ impl<'a> Triangles<'a> {
         Ok(Self {
             mesh,
             normals: is_computed.then(|| known.normals(mesh)),
-            turning: (cofactors * if scale > 0.0 { 1.0 / scale } else { 1.0 }).as_mat3(),
+            turning: mesh
+                .placed
+                .map(|_| (cofactors * if scale > 0.0 { 1.0 / scale } else { 1.0 }).as_mat3()),
             is_mirrored: determinant < 0.0,
         })
     }
@@ -131,29 +133,43 @@ impl<'a> Triangles<'a> {
     /// Which way it looks at a point of a triangle, given by the weights of its vertices; turned as the triangle, which looks along `face`.
     #[inline(always)]
     fn normal(&self, triangle: [usize; 3], weights: Vec3, face: Vec3) -> Vec3 {
-        let along_face = |normal: Vec3| {
-            let normal = (self.turning * normal).normalize_or(face);
-            if normal.dot(face) < 0.0 { -normal } else { normal }
-        };
+        // Written out, because closures over arrays are not always inlined.
+        let [a, b, c] = triangle;
         let corners = match (&self.normals, self.mesh.normals) {
             _ if !self.mesh.smooth => return face,
-            (_, Some(given)) => {
-                let at = |n: usize| along_face(given.at(triangle[n]));
-                [at(0), at(1), at(2)]
-            }
-            (Some(normals), _) => {
-                let at = |n: usize| {
-                    let normal = along_face(normals.at(triangle[n]));
-                    let smooth = ((normal.dot(face) - SHARP) / (SMOOTH - SHARP)).clamp(0.0, 1.0);
-                    face.lerp(normal, smooth)
-                };
-                [at(0), at(1), at(2)]
-            }
+            (_, Some(given)) => [
+                self.along_face(given.at(a).normalize_or_zero(), face),
+                self.along_face(given.at(b).normalize_or_zero(), face),
+                self.along_face(given.at(c).normalize_or_zero(), face),
+            ],
+            (Some(normals), _) => [
+                smoothed(self.along_face(normals.at(a), face), face),
+                smoothed(self.along_face(normals.at(b), face), face),
+                smoothed(self.along_face(normals.at(c), face), face),
+            ],
             (None, None) => return face,
         };
         let [a, b, c] = corners;
         (weights.x * a + weights.y * b + weights.z * c).normalize_or(face)
     }
+
+    /// A normal of length 1 in the world, on the side of the face; the face's own if it is 0.
+    #[inline(always)]
+    fn along_face(&self, normal: Vec3, face: Vec3) -> Vec3 {
+        let normal = match &self.turning {
+            Some(turning) => (*turning * normal).normalize_or_zero(),
+            None => normal,
+        };
+        let normal = if normal == Vec3::ZERO { face } else { normal };
+        if normal.dot(face) < 0.0 { -normal } else { normal }
+    }
+}
+
+/// The normal of a vertex as a triangle takes it: its own where the edge is sharp.
+#[inline(always)]
+fn smoothed(normal: Vec3, face: Vec3) -> Vec3 {
+    let smooth = ((normal.dot(face) - SHARP) / (SMOOTH - SHARP)).clamp(0.0, 1.0);
+    face.lerp(normal, smooth)
 }
 
 impl Primitives for Triangles<'_> {
@@ -174,7 +190,10 @@ impl Primitives for Triangles<'_> {
         let b = self.place(triangle[1], view, moment).as_dvec3();
         let c = self.place(triangle[2], view, moment).as_dvec3();
         let (to_b, to_c) = (b - a, c - a);
-        let face = to_b.cross(to_c).normalize_or_zero().as_vec3().normalize_or(-view.forward);
+        // Scaled first, so that the squares of what is small are not lost in 32 bits.
+        let across = to_b.cross(to_c);
+        let scale = 1.0 / across.abs().max_element();
+        let face = (scale * across).as_vec3().normalize_or(-view.forward);
         let exact = weights(a, to_b, to_c, ray);
         let weights = exact.as_vec3();
         // The side that is seen is the one that is lit.
@@ -217,11 +236,12 @@ fn weights(a: DVec3, to_b: DVec3, to_c: DVec3, ray: &Ray) -> DVec3 {
     let determinant = to_b.dot(p);
     let from = ray.origin.as_dvec3() - a;
     let q = from.cross(to_b);
-    let (u, v) = (from.dot(p) / determinant, direction.dot(q) / determinant);
+    let per = 1.0 / determinant;
+    let (u, v) = (from.dot(p) * per, direction.dot(q) * per);
     if !(u.is_finite() && v.is_finite()) {
         return DVec3::splat(1.0 / 3.0);
     }
     let weights = DVec3::new(1.0 - u - v, u, v).clamp(DVec3::ZERO, DVec3::ONE);
     let sum = weights.element_sum();
-    if sum > 0.0 { weights / sum } else { DVec3::splat(1.0 / 3.0) }
+    if sum > 0.0 { (1.0 / sum) * weights } else { DVec3::splat(1.0 / 3.0) }
 }

@@ -18,6 +18,8 @@ const LINE: f32 = 0.012;
 const LINE_PIXELS: f32 = 1.3;
 /// How much darker the lines are.
 const LINE_DARK: f32 = 0.34;
+/// Lines are not told apart where they are more than this many of them away.
+const FINEST: f64 = 1e15;
 /// What is tilted by less is a floor without end: the cosine of 11°.
 const LEVEL: f32 = 0.98;
 
@@ -136,17 +138,24 @@ impl Floor {
         // Lines closer than this many pixels are not drawn; a decade further they are whole.
         const CLOSEST: f32 = 9.0;
         let level = (CLOSEST * widest).log10();
-        let first = level.floor();
+        let first = whole_below(level);
         let rising = smooth(level - first);
         let at = view.eye + place.as_dvec3();
         let at = (at.dot(self.across.as_dvec3()), at.dot(self.along.as_dvec3()));
+        let lines = power_of_ten(-(first as i32));
+        let at = (lines * at.0, lines * at.1);
+        let pixel = lines as f32 * pixel;
+        if !(at.0.abs() < FINEST && at.1.abs() < FINEST) {
+            return 0.0;
+        }
         let strengths =
-            [(1.0, 0.55 * (1.0 - rising)), (2.0, 0.55 + 0.45 * (1.0 - rising)), (3.0, 1.0)];
-        strengths.into_iter().fold(0.0, |covered: f32, (decade, strength)| {
-            let spacing = 10f64.powi((first + decade) as i32);
+            [(0.1, 0.55 * (1.0 - rising)), (0.01, 0.55 + 0.45 * (1.0 - rising)), (0.001, 1.0)];
+        strengths.into_iter().fold(0.0, |covered: f32, (coarser, strength)| {
             let covers = |at: f64, pixel: f32| {
-                let phase = (at / spacing - (at / spacing).floor()) as f32;
-                let pixel = pixel / spacing as f32;
+                let at = coarser * at;
+                // Cut off towards zero, which is faster than down.
+                let phase = (at - at as i64 as f64) as f32;
+                let pixel = coarser as f32 * pixel;
                 stripe(phase, pixel, LINE.min(LINE_PIXELS * pixel))
             };
             let (u, v) = (covers(at.0, pixel.x), covers(at.1, pixel.y));
@@ -155,15 +164,43 @@ impl Floor {
     }
 }
 
+/// From a table, because to multiply takes longer than all the rest. What is beyond it is as its ends.
+#[inline(always)]
+fn power_of_ten(exponent: i32) -> f64 {
+    const MOST: usize = 22;
+    const POWERS: [f64; 2 * MOST + 1] = {
+        let mut powers = [1.0; 2 * MOST + 1];
+        let mut n = 1;
+        while n <= MOST {
+            // Up to 10²² these are exact.
+            powers[MOST + n] = 10.0 * powers[MOST + n - 1];
+            powers[MOST - n] = 1.0 / powers[MOST + n];
+            n += 1;
+        }
+        powers
+    };
+    POWERS[(exponent + MOST as i32).clamp(0, 2 * MOST as i32) as usize]
+}
+
+/// Down to a whole number of no more than a few digits: a cast is faster than `floor`, and cuts off towards zero.
+#[inline(always)]
+fn whole_below(x: f32) -> f32 {
+    (x + 64.0) as i32 as f32 - 64.0
+}
+
 /// How much of an interval of a width around a phase is covered by a line at every whole number, itself so wide.
 #[inline]
 fn stripe(phase: f32, width: f32, line: f32) -> f32 {
     let width = width.max(1e-6);
+    // Most places are far from any line.
+    let nearest = (phase + 64.5) as i32 as f32 - 64.0;
+    if (phase - nearest).abs() > 0.5 * (width + line) {
+        return 0.0;
+    }
     // The integral of lines from 0 on: whole ones, and a part of the one that it ends in.
     let sum = |x: f32| {
-        // Down to a whole number: a cast is faster than `floor`, and cuts off towards zero.
         let x = x + 0.5 * line;
-        let whole = (x + 64.0) as i32 as f32 - 64.0;
+        let whole = whole_below(x);
         line * whole + (x - whole).min(line)
     };
     ((sum(phase + 0.5 * width) - sum(phase - 0.5 * width)) / width).clamp(0.0, 1.0)

@@ -2,10 +2,12 @@
 //!
 //! The passes of a picture move the light, which makes shadows soft by itself. What a few passes leave of steps is smoothed within
 //! each pass: by a filter as wide as the light's part of this pass looks from what is in its way (Fernando, *Percentage-closer soft
-//! shadows*, 2005), turned differently for each pixel and each pass.
+//! shadows*, 2005), turned differently for each pixel and each pass. Most places are far from any shadow: a coarse map tells so by one
+//! look, of what is nearest within the filter's reach.
 
 use crate::image::Size;
 use crate::raster::{DepthMap, Scenery, View};
+use rayon::prelude::*;
 use std::f32::consts::TAU;
 use undine_core::glam::{DVec3, Vec2, Vec3};
 use undine_core::mesh::Bounds;
@@ -14,12 +16,20 @@ use undine_core::mesh::Bounds;
 pub(crate) struct Shadow {
     view: View,
     map: DepthMap,
+    /// Nothing within the filter's reach of a tile's pixels is nearer to the light [m].
+    nearest: Vec<f32>,
+    /// How many tiles a row of them has.
+    tiles: usize,
     /// How many pixels the map may have.
     most: usize,
     /// How wide the light's part of one pass is: the tangent of the angle from its middle to its edge.
     spread: f32,
     /// The filter's widest reach [pixels of the map].
     reach: f32,
+    /// How often a filter looks: with many passes, each need not look as often.
+    taps: usize,
+    /// Cosines and sines of parts of a whole turn.
+    turns: [Vec2; TURNS],
 }
 
 /// What has to be in a map.
@@ -31,24 +41,35 @@ pub(crate) struct Extent {
     pub receivers: Bounds,
 }
 
+/// How many ways a filter can be turned.
+const TURNS: usize = 64;
+
+/// How many pixels a tile has along its sides.
+const TILE: usize = 16;
+
 /// Points of a disc that fill it evenly (Vogel 1979), one turn of the golden angle after the other.
+/// The first two do so alone, more roughly.
 const TAPS: [Vec2; 4] = [
-    Vec2::new(0.353_553, 0.0),
     Vec2::new(-0.451_544, 0.413_652),
     Vec2::new(0.069_11, -0.787_541),
+    Vec2::new(0.353_553, 0.0),
     Vec2::new(0.569_165, 0.742_353),
 ];
 
 impl Shadow {
-    /// With room for a map of so many pixels along its sides, of a light that one pass shows so wide a part of.
-    pub fn new(side: usize, spread: f32, reach: f32) -> Self {
+    /// With room for a map of so many pixels along its sides, of a light that one pass shows so wide a part of, for so many passes.
+    pub fn new(side: usize, spread: f32, reach: f32, passes: usize) -> Self {
         let size = Size { width: side, height: side };
         Self {
             view: View::along(Vec3::NEG_Y, DVec3::ZERO, 1.0, side),
             map: DepthMap::new(size),
+            nearest: Vec::new(),
+            tiles: 0,
             most: size.pixels(),
             spread,
             reach: reach * side as f32,
+            taps: if passes < 8 { TAPS.len() } else { 2 },
+            turns: std::array::from_fn(|n| Vec2::from_angle(TAU * n as f32 / TURNS as f32)),
         }
     }
 
@@ -57,6 +78,38 @@ impl Shadow {
         self.view = fitted(-towards, extent, self.most);
         self.map.clear(self.view.size);
         scenery.draw_casters(&self.view, moment, &self.map);
+        self.find_nearest();
+    }
+
+    /// Fills the coarse map: what is nearest in each tile, and then in all tiles that the filter may reach from it.
+    fn find_nearest(&mut self) {
+        let (wide, tall) =
+            (self.view.size.width.div_ceil(TILE), self.view.size.height.div_ceil(TILE));
+        let around = (self.reach / TILE as f32).ceil() as usize;
+        let map = &self.map;
+        let rows = (0..tall).into_par_iter();
+        let own: Vec<f32> = rows.flat_map_iter(|y| map.nearest_of_tiles(y * TILE, TILE)).collect();
+        // Along rows, and then along columns, of tiles.
+        let least = |from: &[f32], at: usize, last: usize, step: usize, line: usize| {
+            let near = at.saturating_sub(around)..=(at + around).min(last);
+            near.fold(f32::INFINITY, |least, n| least.min(from[line + n * step]))
+        };
+        let across: Vec<f32> =
+            (0..wide * tall).map(|n| least(&own, n % wide, wide - 1, 1, n / wide * wide)).collect();
+        self.nearest.clear();
+        self.nearest
+            .extend((0..wide * tall).map(|n| least(&across, n / wide, tall - 1, wide, n % wide)));
+        self.tiles = wide;
+    }
+
+    /// What is nearest within the filter's reach of a pixel [m].
+    #[inline(always)]
+    fn nearest_around(&self, pixel: Vec2) -> f32 {
+        let Size { width, height } = self.view.size;
+        // What is beside the map looks as its rim does, which is as near to all that is within reach.
+        let x = (pixel.x.max(0.0) as usize).min(width - 1) / TILE;
+        let y = (pixel.y.max(0.0) as usize).min(height - 1) / TILE;
+        self.nearest.get(y * self.tiles + x).copied().unwrap_or(f32::INFINITY)
     }
 
     /// The depth of what is nearest to the light, at a point of another view along the same direction [m].
@@ -85,6 +138,11 @@ impl Shadow {
         // Depth changes by this with each pixel of the map along x and down y; not without bound where light only grazes.
         let steep = texel / normal.z.min(-0.25);
         let slope = Vec2::new(-normal.x * steep, normal.y * steep);
+        // Is anything near at all?
+        let deepest = turned.z - 0.5 * texel + (self.reach + 1.0) * (slope.x.abs() + slope.y.abs());
+        if deepest <= self.nearest_around(pixel) {
+            return 1.0;
+        }
         let base = turned.z - slope.dot(pixel) - 0.5 * texel;
         let gap = |at: Vec2| {
             // Cut off towards zero, which is faster than down: beside the map there is nothing.
@@ -92,11 +150,12 @@ impl Shadow {
             let cell = Vec2::new(x as f32 + 0.5, y as f32 + 0.5);
             base + slope.dot(cell) - self.map.at(x, y)
         };
-        let (sin, cos) = (TAU * turn).sin_cos();
+        let Vec2 { x: cos, y: sin } = self.turns[(turn * TURNS as f32) as usize % TURNS];
         let rotated = |tap: Vec2| Vec2::new(cos * tap.x - sin * tap.y, sin * tap.x + cos * tap.y);
         // What is in the way, and how far?
         let (mut blocked, mut away) = (0.0, 0.0);
-        for tap in TAPS {
+        let taps = &TAPS[..self.taps];
+        for &tap in taps {
             let gap = gap(pixel + self.reach * rotated(tap));
             if gap > 0.0 {
                 (blocked, away) = (blocked + 1.0, away + gap);
@@ -109,15 +168,9 @@ impl Shadow {
             return 1.0;
         }
         let wide = (self.spread * away / blocked * self.view.scale).clamp(0.75, self.reach);
-        let mut open = 0.0;
-        for tap in TAPS {
-            open += if gap(pixel + wide * rotated(Vec2::new(-tap.y, tap.x))) > 0.0 {
-                0.0
-            } else {
-                0.25
-            };
-        }
-        open
+        let is_open = |tap: Vec2| gap(pixel + wide * rotated(Vec2::new(-tap.y, tap.x))) <= 0.0;
+        let open = taps.iter().filter(|tap| is_open(**tap)).count();
+        open as f32 / taps.len() as f32
     }
 }
 

@@ -50,6 +50,8 @@ pub(crate) struct Lights<'a> {
     pub media: &'a Media<'a>,
     /// The light of all of the sky.
     pub sky_light: &'a SkyLight,
+    /// The normal of a ground, and what the sky of this pass gives it: what is asked most often.
+    pub level: (Vec3, Vec3),
     /// What comes back from below, over π.
     pub bounce: Vec3,
     /// Whether a ground is between the sun and everything.
@@ -131,7 +133,10 @@ impl Lights<'_> {
     /// What the sky of this pass gives, over π, and how much of it is open.
     #[inline]
     fn skylight(&self, surface: &Surface, turn: f32) -> (Vec3, f32) {
-        let given = self.sky_light.of_pass(self.pass, surface.normal);
+        let given = match self.level {
+            (normal, given) if normal == surface.normal => given,
+            _ => self.sky_light.of_pass(self.pass, surface.normal),
+        };
         if given.max_element() <= 0.0 {
             return (Vec3::ZERO, 0.5);
         }

@@ -1,5 +1,6 @@
 //! The points of a piece as a view sees them, each quantity in an array of its own, so that the processor works on several at once.
 
+use super::Thinning;
 use super::piece::MOST;
 use crate::raster::view::View;
 use crate::shot::{Places, PointChunk, Radii, Vectors};
@@ -29,31 +30,46 @@ impl Batch {
         Self { x: none, y: none, z: none, radius: none, across: none, down: none, scale: none }
     }
 
-    /// Takes at most [`MOST`] points of a chunk, at a moment [s from the frame].
-    pub fn take(&mut self, chunk: &PointChunk, range: Range<usize>, view: &View, moment: f32) {
-        take(self, chunk, range, view, moment);
+    /// Takes at most [`MOST`] points of a chunk, at a moment [s from the frame]: all, or some of them. Tells how many.
+    pub fn take(
+        &mut self,
+        chunk: &PointChunk,
+        range: Range<usize>,
+        thinning: Thinning,
+        view: &View,
+        moment: f32,
+    ) -> usize {
+        let from = (range.start + thinning.first).min(range.end);
+        take(self, chunk, from..range.end, thinning.every, view, moment)
     }
 }
 
 /// Without fused multiplication, so that the bytes are the same on every processor.
 #[multiversion(targets("x86_64+avx2"))]
-fn take(batch: &mut Batch, chunk: &PointChunk, range: Range<usize>, view: &View, moment: f32) {
+fn take(
+    batch: &mut Batch,
+    chunk: &PointChunk,
+    range: Range<usize>,
+    every: usize,
+    view: &View,
+    moment: f32,
+) -> usize {
     let Batch { x, y, z, radius, across, down, scale } = batch;
-    let count = range.len().min(MOST);
-    let range = range.start..range.start + count;
+    let count = range.len().div_ceil(every).min(MOST);
+    let range = range.start..range.end.min(range.start + count * every);
     let (x, y, z) = (&mut x[..count], &mut y[..count], &mut z[..count]);
 
     // Where they are from the eye, in the axes of the world.
     match chunk.positions {
         Places::Offsets { corner, offsets } => {
             let corner = (corner - view.eye).as_vec3();
-            for (n, offset) in offsets[range.clone()].iter().enumerate() {
+            for (n, offset) in offsets[range.clone()].iter().step_by(every).enumerate() {
                 (x[n], y[n], z[n]) =
                     (corner.x + offset.x, corner.y + offset.y, corner.z + offset.z);
             }
         }
         Places::World(places) => {
-            for (n, place) in places[range.clone()].iter().enumerate() {
+            for (n, place) in places[range.clone()].iter().step_by(every).enumerate() {
                 let away = *place - view.eye;
                 (x[n], y[n], z[n]) = (away.x as f32, away.y as f32, away.z as f32);
             }
@@ -69,17 +85,20 @@ fn take(batch: &mut Batch, chunk: &PointChunk, range: Range<usize>, view: &View,
         };
         match velocities {
             Vectors::Single(all) => {
-                all[range.clone()].iter().enumerate().for_each(|(n, v)| push(n, *v));
+                let some = all[range.clone()].iter().step_by(every);
+                some.enumerate().for_each(|(n, v)| push(n, *v));
             }
             Vectors::Double(all) => {
-                all[range.clone()].iter().enumerate().for_each(|(n, v)| push(n, v.as_vec3()));
+                let some = all[range.clone()].iter().step_by(every);
+                some.enumerate().for_each(|(n, v)| push(n, v.as_vec3()));
             }
         }
     }
     match chunk.radii {
         Radii::Same(_) => radius[..count].fill(chunk.radii.at(range.start)),
         Radii::Each(_) => {
-            radius[..count].iter_mut().zip(range).for_each(|(to, n)| *to = chunk.radii.at(n));
+            let some = radius[..count].iter_mut().zip(range.step_by(every));
+            some.for_each(|(to, n)| *to = chunk.radii.at(n));
         }
     }
 
@@ -92,4 +111,5 @@ fn take(batch: &mut Batch, chunk: &PointChunk, range: Range<usize>, view: &View,
         across[n] = view.centre.x + scale[n] * turned.x;
         down[n] = view.centre.y - scale[n] * turned.y;
     }
+    count
 }

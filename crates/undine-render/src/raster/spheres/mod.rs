@@ -6,7 +6,8 @@
 //! Luebke 2010): it neither swells nor vanishes.
 //!
 //! A sphere that the camera is inside of is not drawn, since it would hide all else. One that reaches through the near plane
-//! without that is capped there. What is at no finite place is not drawn; what has no finite radius has none, and no finite velocity, none.
+//! without that is capped there. In a map of shadows, which is looked at through many passes only, a part of many small ones stands for all:
+//! each is in one of a few passes, and covers as many times what it did. What is at no finite place is not drawn; what has no finite radius has none, and no finite velocity, none.
 
 mod batch;
 mod piece;
@@ -27,8 +28,17 @@ const LEAST_EXACT: f32 = 4.0;
 /// A disc of this radius has the middle of a pixel inside, wherever it is [pixels].
 const LEAST_DISC: f32 = std::f32::consts::FRAC_1_SQRT_2;
 
+/// Points in a map of shadows grow up to this when some stand for all [pixels].
+const THINNED: f32 = 2.0;
+
+/// One stands for no more than this.
+const MOST_THINNED: f32 = 4.0;
+
 /// What is farther away than this is nowhere [m].
 const FARTHEST: f32 = 1e18;
+
+/// Of so many points, the chunk of the first is known, to find that of any quickly.
+const STRIDE: usize = 256;
 
 /// Which of the passes it is, for what is in some of them only.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +47,10 @@ pub(crate) struct Turn {
     before: u32,
     /// The part that one pass is, likewise.
     one: u32,
+    /// Which pass it is.
+    n: usize,
+    /// How many there are.
+    count: usize,
 }
 
 impl Turn {
@@ -48,7 +62,16 @@ impl Turn {
         Self {
             before: before as u32,
             one: ((1u64 << 32) / count + 1).min(u64::from(u32::MAX)) as u32,
+            n,
+            count: count as usize,
         }
+    }
+
+    /// Of which points of a radius [pixels] in a map of shadows to draw one in this pass: as few as cover it without holes.
+    fn thinned(self, pixels: f32) -> Thinning {
+        let every = (THINNED / pixels.max(1e-3)).powi(2).min(MOST_THINNED) as usize;
+        let every = every.min(self.count / 2).max(1);
+        Thinning { every, first: self.n % every }
     }
 
     /// Whether a primitive that covers a part of a pixel is drawn: in that part of all passes, rounded up or down, and in one at least.
@@ -67,11 +90,27 @@ fn scrambled(n: u32) -> u32 {
     n ^ n >> 16
 }
 
+/// Every so-many-th of some points, from one on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Thinning {
+    /// One of so many is drawn.
+    pub every: usize,
+    /// The first that is.
+    pub first: usize,
+}
+
+impl Thinning {
+    /// All of them.
+    const NONE: Self = Self { every: 1, first: 0 };
+}
+
 /// Points as spheres.
 pub(super) struct Spheres<'a> {
     points: &'a Points<'a>,
     /// The number of the first point of each chunk, and of all.
     firsts: Vec<usize>,
+    /// The chunk of the first of every [`STRIDE`] points.
+    chunks: Vec<u32>,
     pieces: Vec<Piece>,
     /// Which pass is drawn.
     pub turn: Turn,
@@ -85,15 +124,24 @@ impl<'a> Spheres<'a> {
         for chunk in &points.chunks {
             firsts.push(firsts[firsts.len() - 1] + chunk.positions.len());
         }
-        let chunks = points.chunks.par_iter().enumerate();
-        let pieces = chunks.flat_map(|(number, chunk)| {
+        let mut found = 0;
+        let chunk_of = |point: usize| {
+            while firsts[found + 1] <= point {
+                found += 1;
+            }
+            found as u32
+        };
+        let count = firsts[firsts.len() - 1];
+        let chunks = (0..count).step_by(STRIDE).map(chunk_of).collect();
+        let all = points.chunks.par_iter().enumerate();
+        let pieces = all.flat_map(|(number, chunk)| {
             let count = chunk.positions.len();
             (0..count.div_ceil(MOST)).into_par_iter().filter_map(move |piece| {
                 let from = piece * MOST;
                 Piece::of(chunk, number as u32, from, MOST.min(count - from))
             })
         });
-        Self { points, firsts, pieces: pieces.collect(), turn: Turn::new(0, 1), is_lit }
+        Self { points, firsts, chunks, pieces: pieces.collect(), turn: Turn::new(0, 1), is_lit }
     }
 
     /// The pieces that may be seen, the nearest first.
@@ -111,7 +159,11 @@ impl<'a> Spheres<'a> {
 
     /// The chunk and the place in it of a point.
     fn find(&self, point: usize) -> (&PointChunk<'a>, usize) {
-        let chunk = self.firsts.partition_point(|&first| first <= point) - 1;
+        let near = point / STRIDE;
+        let from = self.chunks[near] as usize;
+        let to = self.chunks.get(near + 1).map_or(self.points.chunks.len(), |&to| to as usize + 1);
+        let after = self.firsts[from..=to].partition_point(|&first| first <= point);
+        let chunk = from + after - 1;
         (&self.points.chunks[chunk], point - self.firsts[chunk])
     }
 }
@@ -135,10 +187,14 @@ impl Primitives for Spheres<'_> {
                     continue;
                 }
                 let (chunk, from) = (piece.chunk as usize, piece.from as usize);
-                let count = piece.count as usize;
-                batch.take(&self.points.chunks[chunk], from..from + count, view, moment);
+                let range = from..from + piece.count as usize;
+                let thinning = match target.may_thin() {
+                    true => self.turn.thinned(piece.pixels(view)),
+                    false => Thinning::NONE,
+                };
+                let count = batch.take(&self.points.chunks[chunk], range, thinning, view, moment);
                 let number = first + (self.firsts[chunk] + from) as u32;
-                draw(&batch, count, view, self.turn, number, target);
+                draw(&batch, count, thinning, view, self.turn, number, target);
             }
         });
     }
@@ -184,7 +240,17 @@ fn meet(middle: Vec3, radius: f32, view: &View, ray: &Ray) -> (f32, Vec3) {
 
 /// Draws the points of a batch; the number of its first is `number`.
 #[inline(always)]
-fn draw<T: Target>(batch: &Batch, count: usize, view: &View, turn: Turn, number: u32, target: &T) {
+fn draw<T: Target>(
+    batch: &Batch,
+    count: usize,
+    thinning: Thinning,
+    view: &View,
+    turn: Turn,
+    number: u32,
+    target: &T,
+) {
+    // Those that stand for several cover as many times as much, and are no nearer for that.
+    let growth = (thinning.every as f32).sqrt();
     let limit = Vec2::new(view.size.width as f32, view.size.height as f32);
     for n in 0..count {
         let (z, radius) = (batch.z[n], batch.radius[n]);
@@ -192,8 +258,8 @@ fn draw<T: Target>(batch: &Batch, count: usize, view: &View, turn: Turn, number:
         if !(z + radius > view.near && z < FARTHEST) {
             continue;
         }
-        let primitive = number + n as u32;
-        let pixels = radius * batch.scale[n];
+        let primitive = number + (thinning.first + n * thinning.every) as u32;
+        let pixels = growth * radius * batch.scale[n];
         if view.slope > 0.0 && (pixels > LEAST_EXACT || z - radius <= view.near) {
             let middle = Vec3::new(batch.x[n], batch.y[n], z);
             draw_exact(middle, radius, view, primitive, target);

@@ -63,6 +63,11 @@ impl Piece {
         })
     }
 
+    /// The largest radius in an orthographic view [pixels].
+    pub fn pixels(&self, view: &View) -> f32 {
+        self.radius * view.scale
+    }
+
     /// Where in a view it may be seen at a moment [s from the frame]; none if nowhere.
     pub fn footprint(&self, view: &View, moment: f32) -> Option<Footprint> {
         let middle = view.turned((self.middle - view.eye).as_vec3());

@@ -25,6 +25,8 @@ pub(crate) struct Caustics {
     view: View,
     layer: Layer,
     sums: Vec<[AtomicU32; 3]>,
+    /// The same in suns, each pixel smoothed with those around it.
+    smooth: Vec<Vec3>,
 }
 
 impl Caustics {
@@ -34,6 +36,7 @@ impl Caustics {
             view: View::along(Vec3::NEG_Y, DVec3::ZERO, 1.0, SIDE),
             layer: Layer::new(size),
             sums: (0..size.pixels()).map(|_| [const { AtomicU32::new(0) }; 3]).collect(),
+            smooth: vec![Vec3::ONE; size.pixels()],
         }
     }
 
@@ -72,6 +75,29 @@ impl Caustics {
                 if let Some((pixel, light)) = light {
                     self.add(pixel, light);
                 }
+            }
+        });
+        self.smooth();
+    }
+
+    /// Smooths what has arrived by weights of 1, 2, 1 along rows and columns: with what is between pixels, a tent two pixels wide.
+    fn smooth(&mut self) {
+        let sums = &self.sums;
+        self.smooth.par_chunks_mut(SIDE).enumerate().for_each(|(y, smooth)| {
+            let (above, below) = (y.saturating_sub(1), (y + 1).min(SIDE - 1));
+            let across = |x: usize| {
+                let at = |y: usize| {
+                    let [r, g, b] = &sums[y * SIDE + x];
+                    let sum = [r.load(Relaxed), g.load(Relaxed), b.load(Relaxed)];
+                    Vec3::from(sum.map(|part| part as f32))
+                };
+                at(above) + 2.0 * at(y) + at(below)
+            };
+            let (mut before, mut here) = (across(0), across(0));
+            for (x, smooth) in smooth.iter_mut().enumerate() {
+                let after = across((x + 1).min(SIDE - 1));
+                *smooth = (before + 2.0 * here + after) / (16.0 * WHOLE);
+                (before, here) = (here, after);
             }
         });
     }
@@ -153,24 +179,11 @@ impl Caustics {
         if !(pixel.x >= 1.0 && pixel.y >= 1.0 && pixel.x < most && pixel.y < most) {
             return Vec3::ONE;
         }
-        // A tent two pixels wide on each side.
         let (x, y) = (pixel.x as usize, pixel.y as usize);
         let part = pixel - Vec2::new(x as f32, y as f32);
-        let tent =
-            |part: f32| [1.0 - part, 2.0 - part, 1.0 + part, part].map(|weight| 0.25 * weight);
-        let (across, down) = (tent(part.x), tent(part.y));
-        let mut light = Vec3::ZERO;
-        for (dy, down) in down.into_iter().enumerate() {
-            for (dx, across) in across.into_iter().enumerate() {
-                let sum = &self.sums[(y + dy - 1) * SIDE + x + dx - 1];
-                let sum = Vec3::new(
-                    sum[0].load(Relaxed) as f32,
-                    sum[1].load(Relaxed) as f32,
-                    sum[2].load(Relaxed) as f32,
-                );
-                light += across * down * sum;
-            }
-        }
-        (light / WHOLE).min(Vec3::splat(BRIGHTEST))
+        let rows = &self.smooth[y * SIDE + x..];
+        let above = rows[0].lerp(rows[1], part.x);
+        let below = rows[SIDE].lerp(rows[SIDE + 1], part.x);
+        above.lerp(below, part.y).min(Vec3::splat(BRIGHTEST))
     }
 }

@@ -9,6 +9,7 @@ use crate::error::{RenderError, Result};
 use crate::image::Size;
 use crate::raster::{Hit, Known, NONE, Primitives, Ray, Target, Triangles, View, Visibility};
 use crate::shot::{Finish, Subject};
+use rayon::prelude::*;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use undine_core::glam::Vec3;
 
@@ -111,7 +112,7 @@ impl Layer {
     {
         self.front.clear();
         self.back.clear();
-        self.sums.iter_mut().for_each(|sum| *sum.get_mut() = 0);
+        self.sums.par_iter_mut().for_each(|sum| *sum.get_mut() = 0);
         self.unit = scale.max(f32::MIN_POSITIVE * 1e9) / (1u32 << 22) as f32;
         for body in &waters.bodies {
             body.triangles.scan(view, moment, self.size, &|x, y, depth, triangle, is_front| {
