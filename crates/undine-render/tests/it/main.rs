@@ -3,11 +3,13 @@
 mod camera;
 mod canvas;
 mod files;
+mod golden;
 mod ground;
 mod kill_film;
 mod light;
 mod lines;
 mod looking;
+mod odd;
 #[cfg(feature = "peer-python")]
 mod peer;
 mod pictures;
