@@ -25,6 +25,7 @@ pub mod record;
 pub mod redistance;
 pub mod render_mesh;
 pub mod render_points;
+pub mod render_volume;
 pub mod report;
 pub mod stencil;
 pub mod tank;

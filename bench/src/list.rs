@@ -3,8 +3,8 @@
 use crate::harness::Benchmark;
 use crate::{
     ccd, closest, direct, lcp, manybodies, mesh_sdf, neighbours, particle_flight, poisson,
-    poisson_cut, rebucketize, redistance, render_mesh, render_points, stencil, transfer, triad,
-    vdb_read, vdb_write, viscosity,
+    poisson_cut, rebucketize, redistance, render_mesh, render_points, render_volume, stencil,
+    transfer, triad, vdb_read, vdb_write, viscosity,
 };
 use undine_schema::spelling::alike;
 
@@ -28,6 +28,7 @@ pub const BENCHMARKS: &[&Benchmark] = &[
     &particle_flight::BENCHMARK,
     &render_mesh::BENCHMARK,
     &render_points::BENCHMARK,
+    &render_volume::BENCHMARK,
     &vdb_write::BENCHMARK,
     &vdb_read::BENCHMARK,
 ];
