@@ -2,7 +2,8 @@
 
 use undine_core::glam::{DVec3, Vec3};
 use undine_render::shot::{
-    Camera, Colouring, Light, Numbers, Places, PointChunk, Points, Radii, Shot, Subject, Vectors,
+    Camera, Colouring, Ground, Light, Numbers, Places, PointChunk, Points, Radii, Shot, Subject,
+    Vectors,
 };
 use undine_render::{Image, Quality, Size, render};
 
@@ -204,6 +205,33 @@ fn what_is_hidden_may_be_left_out_and_nobody_sees() {
     let (all, some) = (picture(&places, 0.03, 1), picture_of(chunks.collect(), 0.0, 1));
     let differ = all.depth.iter().zip(&some.depth).filter(|(a, b)| (*a - *b).abs() > 1e-4);
     assert_eq!(differ.count(), 0);
+}
+
+#[test]
+fn points_in_chunks_of_any_size_cast_the_same_shadows() {
+    // So small that in each pass a part of them casts the shadows of all.
+    let places = scattered(3_000);
+    let shadow = |size: usize| {
+        let chunks = places.chunks(size).map(|places| chunk(places, 0.004)).collect();
+        let colouring = Colouring::Plain(Vec3::splat(0.5));
+        let shot = Shot {
+            subjects: vec![Subject::Points(Points { chunks, colouring })],
+            camera: Camera::new(EYE + DVec3::Y, DVec3::Y * -0.5, DVec3::Y, FIELD_OF_VIEW).unwrap(),
+            light: Light { sun: Vec3::Y, sky: 0.0, ..Light::default() },
+            grounds: vec![Ground { point: DVec3::Y * -0.6, normal: Vec3::Y }],
+            shutter: 0.0,
+        };
+        let image = render(&shot, Size::new(SIDE, SIDE).unwrap(), Quality { passes: 8 }).unwrap();
+        f64::from(image.light.iter().map(|light| light.y).sum::<f32>()) / (SIDE * SIDE) as f64
+    };
+    let whole = shadow(places.len());
+    for size in [1, 2, 3, 5, 7, 256, 300] {
+        let found = shadow(size);
+        assert!(
+            (found / whole - 1.0).abs() < 0.02,
+            "{found} instead of {whole} in chunks of {size}"
+        );
+    }
 }
 
 #[test]

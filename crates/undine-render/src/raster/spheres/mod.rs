@@ -68,10 +68,11 @@ impl Turn {
     }
 
     /// Of which points of a radius [pixels] in a map of shadows to draw one in this pass: as few as cover it without holes.
-    fn thinned(self, pixels: f32) -> Thinning {
+    fn thinned(self, pixels: f32, piece: u32) -> Thinning {
         let every = (THINNED / pixels.max(1e-3)).powi(2).min(MOST_THINNED) as usize;
         let every = every.min(self.count / 2).max(1);
-        Thinning { every, first: self.n % every }
+        // Another one in each piece, so that those of one point are not all in the same pass.
+        Thinning { every, first: (self.n + piece as usize) % every }
     }
 
     /// Whether a primitive that covers a part of a pixel is drawn: in that part of all passes, rounded up or down, and in one at least.
@@ -189,7 +190,7 @@ impl Primitives for Spheres<'_> {
                 let (chunk, from) = (piece.chunk as usize, piece.from as usize);
                 let range = from..from + piece.count as usize;
                 let thinning = match target.may_thin() {
-                    true => self.turn.thinned(piece.pixels(view)),
+                    true => self.turn.thinned(piece.pixels(view), piece.chunk),
                     false => Thinning::NONE,
                 };
                 let count = batch.take(&self.points.chunks[chunk], range, thinning, view, moment);
@@ -394,6 +395,23 @@ mod tests {
                     let (low, high) = (wanted.floor().max(1.0), wanted.ceil().max(1.0) + 1.0);
                     assert!(taken as f32 >= low, "{taken} of {count} for {covered}");
                     assert!(taken as f32 <= high, "{taken} of {count} for {covered}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn where_some_points_stand_for_all_each_has_its_passes() {
+        for count in [1usize, 2, 3, 8, 32] {
+            for pixels in [0.0f32, 0.1, 0.7, 1.0, 1.2, 1.5, 3.0] {
+                let passes: Vec<_> =
+                    (0..count).map(|n| Turn::new(n, count).thinned(pixels, 5)).collect();
+                let every = passes[0].every;
+                // What grows must stay within a pixel of what it was: what is hidden is told by that.
+                assert!(every == 1 || pixels * ((every as f32).sqrt() - 1.0) <= 1.0);
+                for point in 0..every {
+                    let taken = passes.iter().filter(|pass| pass.first == point).count();
+                    assert!(taken >= (count / every).max(1), "{taken} of {count}, {pixels} pixels");
                 }
             }
         }
