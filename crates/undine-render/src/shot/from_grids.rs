@@ -106,3 +106,25 @@ impl<'a> Volume<'a> {
         Self { side, background: column.background(), ..volume }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use undine_vdb::{LeafMask, Leaves, Tile};
+
+    #[test]
+    fn a_leaf_and_a_tile_of_a_file_are_cubes_where_the_file_has_them() -> Result<()> {
+        let mut leaves = Leaves { origins: Vec::new(), masks: Vec::new(), values: Vec::new() };
+        leaves.push([-8, 0, 8], LeafMask::default(), &[0.25; 512]);
+        let tile = Tile { origin: [8, 8, 8], level: Level::Leaf, value: 2.0, active: true };
+        let tree = Tree { background: 0.0, tiles: vec![tile], leaves };
+        let transform = Transform::uniform(0.5, [1.0, 2.0, 3.0]);
+        let volume = Volume::of_tree(&tree, &transform, Class::FogVolume)?;
+        let places: Vec<_> = volume.chunks.iter().map(|chunk| chunk.place.to_array()).collect();
+        assert_eq!(places, [[-1, 0, 1], [1, 1, 1]]);
+        assert_eq!((volume.chunks[0].density.len(), volume.chunks[1].density), (512, &[2.0][..]));
+        // The middle of the first voxel is where the file says.
+        assert_eq!(volume.corner + 0.25, DVec3::new(1.0, 2.0, 3.0));
+        volume.check()
+    }
+}
