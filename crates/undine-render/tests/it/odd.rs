@@ -251,6 +251,8 @@ fn one_point_is_seen() {
 }
 
 type Spoil = fn(&mut Everything, f32);
+type SpoilShot = fn(&mut Shot<'_>, f32);
+type Shorten = fn(&mut Everything);
 
 /// One of a channel, or all of it, is no number.
 const SPOILT: [(&str, Spoil); 26] = [
@@ -322,7 +324,7 @@ fn one_bad_place_leaves_the_rest_as_it_is() {
 #[test]
 fn light_ground_shutter_and_camera_that_are_no_numbers_are_a_picture_or_words() {
     let everything = Everything::around(DVec3::ZERO, 1.0);
-    let spoilt: [(&str, fn(&mut Shot<'_>, f32)); 14] = [
+    let spoilt: [(&str, SpoilShot); 14] = [
         ("sun", |shot, bad| shot.light.sun.y = bad),
         ("no sun", |shot, bad| shot.light.sun = Vec3::splat(bad)),
         ("sun radius", |shot, bad| shot.light.sun_radius = bad),
@@ -357,7 +359,7 @@ fn light_ground_shutter_and_camera_that_are_no_numbers_are_a_picture_or_words() 
 
 #[test]
 fn channels_of_another_length_are_a_picture_or_words() {
-    let shorten: [(&str, fn(&mut Everything)); 6] = [
+    let shorten: [(&str, Shorten); 6] = [
         ("radii", |all| all.radii.truncate(3)),
         ("velocities", |all| all.velocities.truncate(3)),
         ("normals", |all| all.normals.truncate(3)),
@@ -399,6 +401,9 @@ fn one_pixel_and_very_long_pictures_are_made() {
         check(&format!("{width}x{height}"), &image);
         assert_eq!(image.light.len(), width * height);
     }
+    let points = Shot { subjects: shot.subjects[..1].to_vec(), ..shot };
+    let wide = render(&points, Size::new(20_000, 1).unwrap(), Quality { passes: 1 }).unwrap();
+    check("20000x1", &wide);
 }
 
 #[test]
