@@ -395,7 +395,7 @@ fn a_camera_inside_of_any_kind_sees_a_picture() {
 fn one_pixel_and_very_long_pictures_are_made() {
     let everything = Everything::around(DVec3::ZERO, 1.0);
     let shot = shot(everything.subjects().to_vec());
-    for (width, height) in [(1, 1), (1, 7), (3000, 1), (1, 3000)] {
+    for (width, height) in [(1, 1), (1, 7), (500, 1), (1, 500)] {
         let size = Size::new(width, height).unwrap();
         let image = render(&shot, size, Quality { passes: 1 }).unwrap();
         check(&format!("{width}x{height}"), &image);
