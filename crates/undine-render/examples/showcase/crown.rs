@@ -1,6 +1,6 @@
-//! The crown that a drop throws up from shallow water: one closed mesh, swept around an axis, and drops.
+//! The crown that a drop throws up from a pool: one closed mesh, swept around an axis, and drops.
 
-use crate::studio::{Outcome, Studio, camera, outdoors, placed, solid, water};
+use crate::studio::{Outcome, Studio, camera, outdoors, placed, water};
 use std::f64::consts::{PI, TAU};
 use undine_core::glam::{DVec3, Vec3};
 use undine_geometry::{Triangles, gallery};
@@ -25,11 +25,7 @@ const AROUND: u32 = 840;
 pub fn picture(studio: &Studio) -> Outcome<Display> {
     let crown = crown()?;
     let ball = gallery::sphere(1.0, 5);
-    let floor = gallery::sheet([2.0 * POOL; 2], [1, 1]).mapped(|at| DVec3::new(at.y, -0.002, at.x));
-    let mut subjects = vec![
-        Subject::Mesh(water(&crown, ABSORPTION)),
-        Subject::Mesh(solid(&floor, Vec3::new(0.78, 0.76, 0.7))),
-    ];
+    let mut subjects = vec![Subject::Mesh(water(&crown, ABSORPTION))];
     let drop = |radius: f64, place: DVec3| placed(water(&ball, ABSORPTION), radius, place);
     subjects.push(drop(0.11, DVec3::new(0.0, 0.85, 0.0)));
     // A drop has left the tip of each lobe, or is about to.
@@ -40,11 +36,11 @@ pub fn picture(studio: &Studio) -> Outcome<Display> {
         let place = DVec3::new(away * angle.cos(), high, away * angle.sin());
         drop(0.022 + 0.012 * (1.7 * n).sin(), place)
     }));
-    let camera = camera([0.55, 1.3, 2.9], [0.0, 0.4, 0.0], 32.0)?;
+    let camera = camera([0.55, 1.65, 2.9], [0.0, 0.27, 0.0], 35.0)?;
     let sun = Vec3::new(0.5, 0.9, 0.35).normalize();
     let light = Light { sun, ..Light::default() };
-    let shot = Shot { light, grounds: Vec::new(), ..outdoors(subjects, camera) };
-    studio.taken_above(&shot, 110)
+    let shot = Shot { light, ..outdoors(subjects, camera) };
+    studio.taken_above(&shot, 200)
 }
 
 /// The pool with the crown on it, closed by its rim and floor.
@@ -113,7 +109,7 @@ fn profile(part: Part, angle: f64) -> [f64; 2] {
             let ripple = (16.0 * away).sin() * (-1.1 * (away - FOOT)).exp();
             // The foot of the wall is flat, and the rim of the pool, too.
             let share = ((away - near) / 0.12).clamp(0.0, 1.0);
-            [away, LEVEL + 0.014 * ripple * share * share * (3.0 - 2.0 * share)]
+            [away, LEVEL + 0.009 * ripple * share * share * (3.0 - 2.0 * share)]
         }
         Part::Outside(t) => {
             let [away, high] = wall(t);

@@ -8,13 +8,17 @@ use undine_render::Display;
 use undine_render::shot::{Appearance, Light, Shot, Subject};
 
 /// Dark smoke that glows brightly.
-const FIRE: Appearance =
-    Appearance::Smoke { albedo: Vec3::new(0.55, 0.5, 0.46), forward: 0.35, multiple: 1.0, glow: 3.0 };
+const FIRE: Appearance = Appearance::Smoke {
+    albedo: Vec3::new(0.55, 0.5, 0.46),
+    forward: 0.35,
+    multiple: 1.0,
+    glow: 3.0,
+};
 
 pub fn picture(studio: &Studio) -> Outcome<Display> {
     let cubes = filled(fireball);
     let subjects = vec![Subject::Volume(volume(&cubes, 14.0, FIRE))];
-    let camera = camera([1.0, 1.2, 8.0], [0.0, 1.62, 0.0], 22.0)?;
+    let camera = camera([1.0, 1.2, 8.0], [0.0, 1.5, 0.0], 23.0)?;
     let day = Light::default();
     let light = Light { sky: 0.35, sun_colour: 0.45 * day.sun_colour, ..day };
     studio.taken(&Shot { light, ..outdoors(subjects, camera) })

@@ -33,7 +33,7 @@ pub fn picture(studio: &Studio) -> Outcome<Display> {
         Subject::Curves(hair),
         spheres(&head, Radii::Same(RADIUS as f32), Vec3::new(0.24, 0.11, 0.05)),
     ];
-    let camera = camera([0.95, 1.15, 2.45], [0.06, 0.5, 0.0], 30.0)?;
+    let camera = camera([0.95, 1.15, 2.45], [0.06, 0.54, 0.0], 30.0)?;
     let sun = Vec3::new(-0.75, 0.8, 0.35).normalize();
     studio.taken(&Shot { light: Light { sun, ..Light::default() }, ..outdoors(subjects, camera) })
 }

@@ -17,7 +17,8 @@ mod studio;
 use std::path::Path;
 use std::process::ExitCode;
 use studio::{Outcome, Studio};
-use undine_render::{Display, files};
+use undine_render::canvas::resized;
+use undine_render::{Display, Size, files};
 
 /// A picture's name, and what draws it.
 type Picture = (&'static str, fn(&Studio) -> Outcome<Display>);
@@ -52,12 +53,24 @@ fn run(words: &[String]) -> Outcome<()> {
     std::fs::create_dir_all(folder)?;
     let studio = Studio::new()?;
     for (name, draw) in chosen(names)? {
-        let bytes = files::png::encoded(&draw(&studio)?, &[("Title", name)])?;
+        let bytes = encoded(draw(&studio)?, name)?;
         let file = folder.join(name).with_extension("png");
         files::write(&file, &bytes)?;
         println!("{}", file.display());
     }
     Ok(())
+}
+
+/// The file of a picture. One with so much detail that its file would be large is made smaller.
+fn encoded(display: Display, name: &str) -> Outcome<Vec<u8>> {
+    const LARGE: usize = 650_000;
+    let encoded = |display: &Display| files::png::encoded(display, &[("Title", name)]);
+    let bytes = encoded(&display)?;
+    if bytes.len() <= LARGE {
+        return Ok(bytes);
+    }
+    let Size { width, height } = display.size;
+    Ok(encoded(&resized(&display, Size::new(width * 3 / 4, height * 3 / 4)?))?)
 }
 
 /// The pictures of these names; all, if there are none.

@@ -12,7 +12,7 @@ use undine_render::{ColourBar, ColourMap, Display, Legend};
 
 const POINTS: u64 = 1_000_000;
 /// How fast the fastest points are [m/s].
-const FASTEST: f32 = 6.0;
+const FASTEST: f32 = 5.0;
 
 pub fn picture(studio: &Studio) -> Outcome<Display> {
     let (places, velocities): (Vec<DVec3>, Vec<Vec3>) =
@@ -26,7 +26,7 @@ pub fn picture(studio: &Studio) -> Outcome<Display> {
     let map = ColourMap::named("water")?;
     let colouring = Colouring::Mapped { map, low: 0.0, high: FASTEST };
     let subjects = vec![Subject::Points(Points { chunks: vec![chunk], colouring })];
-    let camera = camera([1.6, 2.1, 7.2], [0.0, 1.16, 0.0], 26.0)?;
+    let camera = camera([1.6, 2.1, 7.2], [0.0, 1.1, 0.0], 26.0)?;
     let shot = Shot { shutter: 0.012, ..outdoors(subjects, camera) };
     let colours =
         ColourBar { map, low: 0.0, high: FASTEST.into(), name: "speed".into(), unit: "m/s".into() };
@@ -41,7 +41,7 @@ fn point(id: u64) -> (DVec3, Vec3) {
 
 /// Seven strands wind up and away from each other; points stay near them.
 fn in_spout(id: u64) -> (DVec3, Vec3) {
-    let high = 2.6 * unit(1, id);
+    let high = 2.6 * unit(1, id).powf(0.8) * (1.0 - 0.15 * unit(10, id));
     let wide = 0.11 + 0.07 * high + 0.09 * high * high;
     let strand = (unit(2, id) * 7.0).floor() / 7.0;
     let spread = near_zero(3, id);
@@ -57,10 +57,16 @@ fn in_spout(id: u64) -> (DVec3, Vec3) {
 fn in_spray(id: u64) -> (DVec3, Vec3) {
     let away = 0.12 - 0.42 * (1.0 - unit(5, id)).max(1e-3).ln();
     let arm = (unit(6, id) * 5.0).floor() / 5.0;
-    let turn = TAU * (arm - 0.55 * away.ln() + 0.04 * near_zero(7, id));
-    let thrown = 0.02 + 0.5 * (-((away - 0.42) / 0.2).powi(2)).exp() + 0.05 * (-away).exp();
-    let high = 0.006 + thrown * unit(8, id).powi(3);
-    placed(DVec3::new(0.0, high, 0.0), away, turn, 2.3 / (away + 0.25) * (1.0 + 0.2 * near_zero(9, id)), 1.5 * high)
+    let turn = TAU * (arm - 0.55 * away.ln() + 0.055 * near_zero(7, id));
+    let thrown = 0.02 + 0.7 * (-((away - 0.3) / 0.28).powi(2)).exp() + 0.05 * (-away).exp();
+    let high = 0.006 + thrown * unit(8, id).powi(4);
+    placed(
+        DVec3::new(0.0, high, 0.0),
+        away,
+        turn,
+        2.3 / (away + 0.25) * (1.0 + 0.2 * near_zero(9, id)),
+        1.5 * high,
+    )
 }
 
 /// A place about an axis, and the velocity of what turns about it and rises [m/s].

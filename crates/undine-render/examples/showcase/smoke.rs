@@ -14,7 +14,7 @@ pub fn picture(studio: &Studio) -> Outcome<Display> {
         spheres(&ball, Radii::Same(0.55), Vec3::new(0.62, 0.16, 0.08)),
         Subject::Volume(volume(&cubes, 14.0, Appearance::SMOKE)),
     ];
-    let camera = camera([1.0, 1.7, 9.4], [0.3, 1.68, 0.0], 27.0)?;
+    let camera = camera([1.0, 1.7, 9.4], [0.4, 1.76, 0.0], 27.0)?;
     studio.taken(&outdoors(subjects, camera))
 }
 
