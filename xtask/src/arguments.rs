@@ -22,6 +22,8 @@ pub enum Command {
     Test(Tier),
     /// Run the named validation cases, or all of them.
     Validate(Vec<String>),
+    /// Remake the pictures of these names, or all of them.
+    Gallery(Vec<String>),
 }
 
 /// The help text.
@@ -35,6 +37,7 @@ Usage: cargo xtask COMMAND
   test --full     everything, and the long validation cases
   setup           only install what the tests need
   validate        only the long validation cases; `validate NAME …` runs those named, `validate --list` lists them
+  gallery         remakes the pictures of README, examples and docs; `gallery NAME …` only those of examples and pictures so named
   help            this text
 ";
 
@@ -47,9 +50,11 @@ pub fn parse(words: &[String]) -> Result<Command, String> {
         ["test"] => Ok(Command::Test(Tier::Default)),
         ["test", "--quick"] => Ok(Command::Test(Tier::Quick)),
         ["test", "--full"] => Ok(Command::Test(Tier::Full)),
-        ["validate", names @ ..] => {
-            Ok(Command::Validate(names.iter().map(|name| name.to_string()).collect()))
-        }
+        ["validate", names @ ..] => Ok(Command::Validate(owned(names))),
+        ["gallery", names @ ..] => match names.iter().find(|name| name.starts_with('-')) {
+            Some(option) => Err(format!("`gallery` takes names, not `{option}`")),
+            None => Ok(Command::Gallery(owned(names))),
+        },
         ["test", other @ ..] => Err(format!(
             "`test` takes --quick or --full, not `{}`; to run one test: cargo test NAME",
             other.join(" ")
@@ -59,6 +64,10 @@ pub fn parse(words: &[String]) -> Result<Command, String> {
         }
         [other, ..] => Err(format!("there is no command `{other}`")),
     }
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| name.to_string()).collect()
 }
 
 #[cfg(test)]
@@ -81,6 +90,15 @@ mod tests {
         assert_eq!(parsed("test"), Ok(Command::Test(Tier::Default)));
         assert_eq!(parsed("test --quick"), Ok(Command::Test(Tier::Quick)));
         assert_eq!(parsed("test --full"), Ok(Command::Test(Tier::Full)));
+    }
+
+    #[test]
+    fn a_gallery_is_of_all_or_of_the_names_that_follow() {
+        assert_eq!(parsed("gallery"), Ok(Command::Gallery(Vec::new())));
+        let names = ["crown", "hanging-net"].map(str::to_string).to_vec();
+        assert_eq!(parsed("gallery crown hanging-net"), Ok(Command::Gallery(names)));
+        assert_eq!(parsed("gallery --help"), Ok(Command::Help));
+        assert!(parsed("gallery --fast").unwrap_err().contains("`--fast`"));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 mod arguments;
 mod cargo;
 mod checks;
+mod gallery;
 mod libtest;
 mod metadata;
 mod process;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Ok(Command::Setup) => Ok(setup::run().complete()),
         Ok(Command::Test(tier)) => test::run(tier),
         Ok(Command::Validate(names)) => test::validate(&names),
+        Ok(Command::Gallery(names)) => gallery::run(&names),
         Err(why) => Err(format!("{why}\n\n{}", arguments::HELP)),
     };
     match outcome {
