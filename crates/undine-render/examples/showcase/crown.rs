@@ -8,7 +8,7 @@ use undine_render::Display;
 use undine_render::shot::{Light, Shot, Subject};
 
 /// How much of red, green and blue light a metre of the water takes away [1/m].
-const ABSORPTION: Vec3 = Vec3::new(1.6, 0.4, 0.25);
+const ABSORPTION: Vec3 = Vec3::new(1.5, 0.28, 0.14);
 /// How high the water stands [m].
 const LEVEL: f64 = 0.3;
 /// How wide the pool is, from the middle to its rim [m]: further than the picture shows.
@@ -38,7 +38,8 @@ pub fn picture(studio: &Studio) -> Outcome<Display> {
     }));
     let camera = camera([0.55, 1.65, 2.9], [0.0, 0.27, 0.0], 35.0)?;
     let sun = Vec3::new(0.5, 0.9, 0.35).normalize();
-    let light = Light { sun, ..Light::default() };
+    let fair = Light::default();
+    let light = Light { sun, sun_colour: 1.4 * fair.sun_colour, ..fair };
     let shot = Shot { light, ..outdoors(subjects, camera) };
     studio.taken_above(&shot, 200)
 }
