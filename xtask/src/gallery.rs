@@ -206,6 +206,34 @@ mod tests {
         markdown.chain(html).map(str::to_string).collect()
     }
 
+    /// The size of a PNG whose every chunk is whole, by its checksum; none otherwise.
+    fn size_of_png(bytes: &[u8]) -> Option<[u32; 2]> {
+        let number = |at: &[u8]| Some(u32::from_be_bytes(at.get(..4)?.try_into().ok()?));
+        let mut rest = bytes.strip_prefix(b"\x89PNG\r\n\x1a\n")?;
+        let mut size = None;
+        while !rest.is_empty() {
+            let length = number(rest)? as usize;
+            let (chunk, after) = rest.get(4..)?.split_at_checked(length.checked_add(4)?)?;
+            if number(after)? != checksum(chunk) {
+                return None;
+            }
+            if chunk.starts_with(b"IHDR") {
+                size = Some([number(&chunk[4..])?, number(chunk.get(8..)?)?]);
+            }
+            rest = &after[4..];
+            if chunk.starts_with(b"IEND") {
+                return size.filter(|_| rest.is_empty());
+            }
+        }
+        None
+    }
+
+    /// CRC-32, as PNG has it (ISO 3309).
+    fn checksum(bytes: &[u8]) -> u32 {
+        let step = |crc: u32, _| crc >> 1 ^ if crc & 1 == 1 { 0xedb8_8320 } else { 0 };
+        !bytes.iter().fold(!0, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), step))
+    }
+
     /// The pages of the repository, except those in folders that are made.
     fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
         for path in files(folder).unwrap() {
@@ -227,10 +255,7 @@ mod tests {
         for name in examples().unwrap() {
             let folder = root().join("examples").join(&name);
             let bytes = fs::read(folder.join("picture.png")).expect(&name);
-            assert_eq!(bytes[..8], *b"\x89PNG\r\n\x1a\n", "{name}");
-            assert!(bytes[bytes.len() - 8..].starts_with(b"IEND"), "{name} is cut off");
-            let side = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
-            assert_eq!([side(16), side(20)], [960, 540], "{name}");
+            assert_eq!(size_of_png(&bytes), Some([960, 540]), "{name}");
             assert!(bytes.len() <= 700_000, "{name} has {} bytes", bytes.len());
             let page = read(&folder.join("README.md")).unwrap();
             assert!(pictures_of(&page).contains(&"picture.png".to_string()), "{name}");
@@ -258,9 +283,25 @@ mod tests {
 
     #[test]
     fn each_picture_of_the_showcase_is_in_the_docs() {
+        let page = read(&root().join("docs/pictures.md")).unwrap();
         for name in SHOWCASE {
-            assert!(root().join(format!("docs/pictures/{name}.png")).is_file(), "{name}");
+            let file = format!("pictures/{name}.png");
+            let bytes = fs::read(root().join("docs").join(&file)).expect(name);
+            assert!(size_of_png(&bytes).is_some_and(|[width, _]| width >= 960), "{name}");
+            assert!(bytes.len() <= 700_000, "{name} has {} bytes", bytes.len());
+            assert!(pictures_of(&page).contains(&file), "{name}");
         }
+    }
+
+    #[test]
+    fn a_picture_that_is_cut_off_or_changed_is_not_whole() {
+        let whole = fs::read(root().join("docs/pictures/fire.png")).unwrap();
+        assert_eq!(size_of_png(&whole), Some([1280, 720]));
+        assert_eq!(size_of_png(&whole[..whole.len() - 1]), None);
+        let mut changed = whole.clone();
+        changed[whole.len() / 2] ^= 1;
+        assert_eq!(size_of_png(&changed), None);
+        assert_eq!(size_of_png(b""), None);
     }
 
     #[test]
