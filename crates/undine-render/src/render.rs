@@ -43,7 +43,7 @@ pub fn render(shot: &Shot<'_>, size: Size, quality: Quality) -> Result<Image> {
     let floors: Vec<_> =
         shot.grounds.iter().filter_map(|ground| Floor::new(ground, &bounds, light.up)).collect();
     // Many passes look at many places of a voxel; each can take longer steps.
-    let stride = if count < 4 { 0.5 } else { (count as f32 / 6.0).clamp(1.0, 2.0) };
+    let stride = if count < 4 { 0.5 } else { (count as f32 / 4.0).clamp(1.0, 2.0) };
 
     let mut image = Image::empty(size);
     let mut visible = Visibility::new(size);
