@@ -89,7 +89,7 @@ fn built(name: &str) -> PathBuf {
 fn draw(name: &str) -> Result<(), String> {
     let scene = root().join("examples").join(name);
     let undine = || Command::new(built("undine"));
-    done(undine().arg("run").arg(&scene).arg("--quiet"))?;
+    done(undine().arg("run").arg(&scene).args(["--fresh", "--quiet"]))?;
     let look = LOOKS.iter().find(|look| look.name == name);
     let frame = match look {
         Some(look) => look.frame,
