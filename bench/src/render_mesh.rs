@@ -1,4 +1,4 @@
-//! A picture of a mesh: a closed body of water whose surface is full of waves, on a ground, 1280 × 720 pixels, eight passes with soft
+//! A picture of a mesh: a closed body of water whose surface is full of waves, on a ground, 1280 × 720 pixels, six passes with soft
 //! shadows; opaque, and as water. Everything from triangles to light is timed, normals too.
 
 use crate::Result;
@@ -13,7 +13,7 @@ use undine_render::{Image, Quality, Size, render};
 /// The `render-mesh` benchmark.
 pub const BENCHMARK: Benchmark = Benchmark {
     name: "render-mesh",
-    doc: "a picture of a wavy pool of SIZE triangles, 1280 × 720, 8 passes, as water; opaque; a quarter and a sixteenth of it; one triangle is one unit",
+    doc: "a picture of a wavy pool of SIZE triangles, 1280 × 720, 6 passes, as water; opaque; a quarter and a sixteenth of it; one triangle is one unit",
     default_size: 1_000_000,
     peers: &[],
     run,

@@ -1,4 +1,4 @@
-//! A picture of points: liquid that runs up a wall, in chunks as a Particle System keeps them, on a ground, 1280 × 720 pixels, eight passes
+//! A picture of points: liquid that runs up a wall, in chunks as a Particle System keeps them, on a ground, 1280 × 720 pixels, six passes
 //! with soft shadows and motion blur. Everything from the bare channels to light is timed.
 
 use crate::Result;
@@ -16,7 +16,7 @@ use undine_render::{ColourMap, Image, Quality, Size, render};
 /// The `render-points` benchmark.
 pub const BENCHMARK: Benchmark = Benchmark {
     name: "render-points",
-    doc: "a picture of about SIZE points of a liquid, 1280 × 720, 8 passes; a quarter and a sixteenth of them; one point is one unit",
+    doc: "a picture of about SIZE points of a liquid, 1280 × 720, 6 passes; a quarter and a sixteenth of them; one point is one unit",
     default_size: 4_000_000,
     peers: &[],
     run,

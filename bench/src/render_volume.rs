@@ -1,4 +1,4 @@
-//! A picture of smoke: a turbulent plume that rises and leans over a ground, 1280 × 720 pixels, eight passes with the light of sun and
+//! A picture of smoke: a turbulent plume that rises and leans over a ground, 1280 × 720 pixels, six passes with the light of sun and
 //! sky in it and its shadow on the ground. Everything from voxels to light is timed.
 
 use crate::Result;
@@ -14,7 +14,7 @@ use undine_render::{Image, Quality, Size, render};
 /// The `render-volume` benchmark.
 pub const BENCHMARK: Benchmark = Benchmark {
     name: "render-volume",
-    doc: "a picture of a sparse plume in a box of SIZE³ voxels, 1280 × 720, 8 passes; in one of half the side; a voxel that is kept is one unit",
+    doc: "a picture of a sparse plume in a box of SIZE³ voxels, 1280 × 720, 6 passes; in one of half the side; a voxel that is kept is one unit",
     default_size: 256,
     peers: &[],
     run,

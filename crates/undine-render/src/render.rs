@@ -22,7 +22,7 @@ pub struct Quality {
 
 impl Quality {
     /// For a look while a run goes on.
-    pub const PREVIEW: Self = Self { passes: 8 };
+    pub const PREVIEW: Self = Self { passes: 6 };
     /// For a picture to keep.
     pub const FINAL: Self = Self { passes: 32 };
 }
@@ -43,7 +43,7 @@ pub fn render(shot: &Shot<'_>, size: Size, quality: Quality) -> Result<Image> {
     let floors: Vec<_> =
         shot.grounds.iter().filter_map(|ground| Floor::new(ground, &bounds, light.up)).collect();
     // Many passes look at many places of a voxel; each can take longer steps.
-    let stride = if count < 4 { 0.5 } else { (count as f32 / 4.0).clamp(1.0, 2.0) };
+    let stride = if count < 4 { 0.5 } else { (count as f32 / 3.0).clamp(1.0, 2.0) };
 
     let mut image = Image::empty(size);
     let mut visible = Visibility::new(size);
@@ -213,7 +213,7 @@ impl Shadows {
         let side = size.width.max(size.height).clamp(64, 4096);
         let part = 1.0 / (count as f32).sqrt();
         let (sun, sky) =
-            if count < 8 { (3 * side / 2, side / 2) } else { (4 * side / 5, side / 3) };
+            if count < 6 { (3 * side / 2, side / 2) } else { (4 * side / 5, side / 3) };
         Self {
             sun: Shadow::new(sun, 1.4 * part * light.sun_radius.tan(), 0.012, count),
             sky: Shadow::new(sky, 1.1 * part, 0.04, count),

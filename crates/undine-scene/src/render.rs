@@ -115,7 +115,7 @@ pub const RENDER: Declaration = Declaration {
             ],
             "what is drawn over the picture",
         ),
-        Parameter::integer("samples", 8, "how many passes are averaged: more is smoother")
+        Parameter::integer("samples", 6, "how many passes are averaged: more is smoother")
             .between(1.0, 4096.0),
         Parameter::choice(
             "format",
@@ -452,7 +452,7 @@ mod tests {
     #[test]
     fn options_mean_what_they_mean_in_a_scene() {
         let plain = Render::default();
-        assert_eq!((plain.size, plain.every, plain.samples), ([640, 360], 8, 8));
+        assert_eq!((plain.size, plain.every, plain.samples), ([640, 360], 8, 6));
         let changed = plain.with_options(&option("size", "1920x1080")).unwrap();
         let changed = changed.with_options(&option("eye", "0 1 4 m")).unwrap();
         let changed = changed.with_options(&option("fov", "35 deg")).unwrap();

@@ -68,7 +68,7 @@ impl Shadow {
             most: size.pixels(),
             spread,
             reach: reach * side as f32,
-            taps: if passes < 8 { TAPS.len() } else { 2 },
+            taps: if passes < 6 { TAPS.len() } else { 2 },
             turns: std::array::from_fn(|n| Vec2::from_angle(TAU * n as f32 / TURNS as f32)),
         }
     }
