@@ -96,6 +96,13 @@ fn draw(name: &str) -> Result<(), String> {
         None => frames(&read(&scene.join("scene.kdl"))?).div_ceil(2),
     };
     let made = scene.join("cache/gallery");
+    // What an interrupted run left.
+    match fs::remove_dir_all(&made) {
+        Err(why) if why.kind() != std::io::ErrorKind::NotFound => {
+            return Err(format!("{}: {why}", made.display()));
+        }
+        _ => {}
+    }
     done(
         undine()
             .arg("render")
