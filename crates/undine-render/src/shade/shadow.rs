@@ -56,6 +56,9 @@ const TAPS: [Vec2; 4] = [
     Vec2::new(0.569_165, 0.742_353),
 ];
 
+/// A filter is no narrower: it would see the steps of the map [pixels of the map].
+const LEAST_REACH: f32 = 0.75;
+
 impl Shadow {
     /// With room for a map of so many pixels along its sides, of a light that one pass shows so wide a part of, for so many passes.
     pub fn new(side: usize, spread: f32, reach: f32, passes: usize) -> Self {
@@ -67,7 +70,7 @@ impl Shadow {
             tiles: 0,
             most: size.pixels(),
             spread,
-            reach: reach * side as f32,
+            reach: (reach * side as f32).max(LEAST_REACH),
             taps: if passes < 6 { TAPS.len() } else { 2 },
             turns: std::array::from_fn(|n| Vec2::from_angle(TAU * n as f32 / TURNS as f32)),
         }
@@ -167,7 +170,7 @@ impl Shadow {
         } else if blocked == 0.0 {
             return 1.0;
         }
-        let wide = (self.spread * away / blocked * self.view.scale).clamp(0.75, self.reach);
+        let wide = (self.spread * away / blocked * self.view.scale).clamp(LEAST_REACH, self.reach);
         let is_open = |tap: Vec2| gap(pixel + wide * rotated(Vec2::new(-tap.y, tap.x))) <= 0.0;
         let open = taps.iter().filter(|tap| is_open(**tap)).count();
         open as f32 / taps.len() as f32
