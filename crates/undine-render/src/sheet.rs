@@ -30,7 +30,7 @@ pub struct Sheet {
     pub columns: usize,
     /// How many frames are shown at most; of more, these are chosen evenly, with the first and the last.
     pub most: usize,
-    /// How wide the sheet is [px].
+    /// How wide the sheet is \[px\].
     pub width: usize,
 }
 

@@ -8,13 +8,13 @@
 /// Units of the glyphs' grid to the em.
 pub const EM: f32 = 64.0;
 
-/// How high capitals and digits are [units].
+/// How high capitals and digits are \[units\].
 pub const CAPITAL: f32 = 40.0;
 
-/// How high small letters are [units].
+/// How high small letters are \[units\].
 pub const SMALL: f32 = 29.0;
 
-/// How far letters descend [units].
+/// How far letters descend \[units\].
 pub const DESCENT: f32 = 12.0;
 
 /// How far handles of a quarter arc reach: an ellipse has 0.552, a little more gives the upright curves of technical lettering.
@@ -30,7 +30,7 @@ const SUBSCRIPT_RISE: f32 = -9.0;
 /// What is drawn for a sign that this font does not have.
 const UNKNOWN: Row = ('□', 22, 8, 8, "M0 0 L0 40 L22 40 L22 0 L0 0");
 
-/// One step of the pen [units].
+/// One step of the pen \[units\].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Step {
     /// Lifts the pen and goes there.
@@ -43,7 +43,7 @@ pub enum Step {
     Dot([f32; 2]),
 }
 
-/// A sign that is ready to be drawn [units].
+/// A sign that is ready to be drawn \[units\].
 #[derive(Debug, Clone)]
 pub struct Glyph {
     /// How far it lies behind the place where it begins.

@@ -33,7 +33,7 @@ pub enum Align {
 /// How text looks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lettering {
-    /// The em: lines stand about 1.3 of it apart, capitals are 0.7 of it high [px].
+    /// The em: lines stand about 1.3 of it apart, capitals are 0.7 of it high \[px\].
     pub size: f32,
     /// How thick strokes are, as a share of the size: [`REGULAR`], [`BOLD`].
     pub weight: f32,
@@ -78,12 +78,12 @@ impl Lettering {
         Self { halo: Some(halo), ..self }
     }
 
-    /// How thick strokes are [px].
+    /// How thick strokes are \[px\].
     pub fn stroke(&self) -> f32 {
         (self.size * self.weight).max(THINNEST)
     }
 
-    /// How wide a line of text is, from where it begins to where more would follow [px].
+    /// How wide a line of text is, from where it begins to where more would follow \[px\].
     pub fn width_of(&self, text: &str) -> f32 {
         text.chars().map(|sign| self.advance(&glyph(sign))).sum()
     }
@@ -94,17 +94,17 @@ impl Lettering {
     }
 }
 
-/// How wide a line of ordinary text is, from where it begins to where more would follow [px].
+/// How wide a line of ordinary text is, from where it begins to where more would follow \[px\].
 pub fn width_of(text: &str, size: f32) -> f32 {
     Lettering::new(size, [0; 4]).width_of(text)
 }
 
-/// How high capitals and digits are, strokes included [px].
+/// How high capitals and digits are, strokes included \[px\].
 pub fn capital_height(size: f32) -> f32 {
     (CAPITAL * size / EM).round() + (size * REGULAR).max(THINNEST)
 }
 
-/// The beginning of a text that is not wider than this [px], with `…` for what is left out.
+/// The beginning of a text that is not wider than this \[px\], with `…` for what is left out.
 pub fn shortened(text: &str, size: f32, width: f32) -> String {
     if width_of(text, size) <= width {
         return text.to_owned();
@@ -129,7 +129,7 @@ pub struct Written {
     pub scripts: Vec<Step>,
 }
 
-/// The path of the pen for a line of text whose foot is at a place [px], `y` downwards.
+/// The path of the pen for a line of text whose foot is at a place \[px\], `y` downwards.
 pub fn path_of(text: &str, at: [f32; 2], lettering: &Lettering) -> Written {
     let mut written = Written::default();
     let size = lettering.size;

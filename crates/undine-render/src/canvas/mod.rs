@@ -30,7 +30,7 @@ const WIDEST: f32 = 1024.0;
 /// How far handles reach that make a quarter of a circle.
 const QUARTER: f32 = 0.552_285;
 
-/// A part of a picture [px].
+/// A part of a picture \[px\].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Area {
     /// Its left edge.
@@ -75,9 +75,9 @@ impl Area {
 pub struct Pen {
     /// The colour.
     pub ink: Ink,
-    /// How thick lines are [px].
+    /// How thick lines are \[px\].
     pub width: f32,
-    /// How long dashes and the gaps between them are [px]; an unbroken line if `None`.
+    /// How long dashes and the gaps between them are \[px\]; an unbroken line if `None`.
     pub dashes: Option<[f32; 2]>,
 }
 
@@ -87,7 +87,7 @@ impl Pen {
         Self { ink, width, dashes: None }
     }
 
-    /// The same for dashes of a length, with gaps of a length [px].
+    /// The same for dashes of a length, with gaps of a length \[px\].
     pub fn dashed(self, dash: f32, gap: f32) -> Self {
         Self { dashes: Some([dash, gap]), ..self }
     }
@@ -188,7 +188,7 @@ impl Canvas {
         self.polygon(&area.corners(), ink);
     }
 
-    /// A filled rectangle with round corners of a radius [px].
+    /// A filled rectangle with round corners of a radius \[px\].
     pub fn rounded(&mut self, area: Area, radius: f32, ink: Ink) {
         if radius > 0.0 {
             self.fill(rounded(area, radius), ink);
@@ -197,12 +197,12 @@ impl Canvas {
         }
     }
 
-    /// The outline of a rectangle with round corners of a radius [px], which may be zero.
+    /// The outline of a rectangle with round corners of a radius \[px\], which may be zero.
     pub fn outline(&mut self, area: Area, radius: f32, pen: &Pen) {
         self.stroke(rounded(area, radius.max(0.0)), pen);
     }
 
-    /// A soft shadow of a rectangle, which fades out over a length around its edges [px].
+    /// A soft shadow of a rectangle, which fades out over a length around its edges \[px\].
     pub fn shadow(&mut self, area: Area, softness: f32, ink: Ink) {
         const LAYERS: u8 = 8;
         let [r, g, b, alpha] = ink;

@@ -1,6 +1,6 @@
 //! Pictures as files: PNG to look at, EXR with all that was computed, animated WebP and MP4 for whole runs.
 //!
-//! Every format makes bytes that depend on the picture alone, and [`write`] puts them on the disk whole or not at all.
+//! Every format makes bytes that depend on the picture alone, and [`write()`] puts them on the disk whole or not at all.
 
 pub mod exr;
 pub mod mp4;

@@ -48,7 +48,7 @@ pub struct Lines {
     pub ends: Vec<[DVec3; 2]>,
     /// The colour of each, linear.
     pub colours: Vec<Vec3>,
-    /// How wide they are [pixels].
+    /// How wide they are \[pixels\].
     pub width: f32,
 }
 

@@ -112,7 +112,7 @@ pub struct Summary<'a> {
     pub title: &'a str,
     /// Frames of the scene per second.
     pub fps: f64,
-    /// From a picture to the next [frames].
+    /// From a picture to the next \[frames\].
     pub every: usize,
 }
 

@@ -1,7 +1,7 @@
 //! Reports: what a run did, as plots on a page and as pictures; and two runs beside each other.
 //!
 //! `stats.jsonl` is read as it is found ([`stats`]), whoever tore it; of its numbers come figures ([`Summary`]) and plots
-//! ([`figures`]); of these a page that needs nothing from elsewhere ([`page`]), and a PNG of each plot. What a run does not have,
+//! ([`figures()`]); of these a page that needs nothing from elsewhere ([`page()`]), and a PNG of each plot. What a run does not have,
 //! such as voxels or solves, is left out.
 
 mod charts;
