@@ -18,6 +18,8 @@ pub struct BucketBox {
 /// What the colour of a Bucket's box tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BucketColour {
+    /// Nothing: all are alike.
+    Same,
     /// Its level.
     Level,
     /// Its process.
@@ -40,6 +42,7 @@ pub fn buckets(boxes: &[BucketBox], colour: BucketColour, width: f32) -> Lines {
     let mut lines = Lines { width, ..Lines::default() };
     for bucket in boxes {
         let number = match colour {
+            BucketColour::Same => 0,
             BucketColour::Level => bucket.level,
             BucketColour::Process => bucket.process,
         };

@@ -66,6 +66,7 @@ impl<'a> Volume<'a> {
 
     /// The same with temperatures [K] of another grid on the same voxels; what is hot and not dense glows, too.
     pub fn with_temperature(mut self, tree: &'a Tree<f32>) -> Self {
+        self.appearance = Appearance::FIRE;
         let mut hot: BTreeMap<[i32; 3], &'a [f32]> = BTreeMap::new();
         for (origin, values) in tree.leaves.origins.iter().zip(tree.leaves.values.chunks_exact(512))
         {
@@ -86,24 +87,33 @@ impl<'a> Volume<'a> {
         self
     }
 
-    /// Of the Buckets of a level of a Discrete Volume, one for each level that it has, as smoke. Where two levels meet, each fades
-    /// over half of its voxel, and together they hold what both hold.
-    pub fn of_column(topology: &Topology, column: &'a VoxelColumn<f32>, level: u8) -> Self {
+    /// Of the Buckets of a level of a Discrete Volume, one for each level that it has, as smoke; with temperatures [K] where they have as
+    /// many voxels. Where two levels meet, each fades over half of its voxel, and together they hold what both hold.
+    pub fn of_column(
+        topology: &Topology,
+        column: &'a VoxelColumn<f32>,
+        temperature: Option<&'a VoxelColumn<f32>>,
+        level: u8,
+    ) -> Self {
         let frame: &Frame = topology.frame();
         let side = column.shape().resolution.edge();
         let voxel = frame.bucket_size(level) / side as f64;
+        let temperature = temperature.filter(|hot| hot.shape() == column.shape());
         let chunks = topology
             .level(level)
-            .map(|slot| {
-                let place = topology.bucket(slot).coord;
-                Chunk { place, density: column.chunk(slot), temperature: None, values: None }
+            .map(|slot| Chunk {
+                place: topology.bucket(slot).coord,
+                density: column.chunk(slot),
+                temperature: temperature.map(|hot| hot.chunk(slot)),
+                values: None,
             })
             .collect();
         // Values that are not in the middle of their voxel are moved there.
         let centring: Centring = column.shape().centring;
         let moved = voxel * (centring.offset().as_dvec3() - 0.5);
         let volume = Self::smoke(frame.origin() + moved, voxel, chunks);
-        Self { side, background: column.background(), ..volume }
+        let appearance = if temperature.is_some() { Appearance::FIRE } else { Appearance::SMOKE };
+        Self { side, background: column.background(), appearance, ..volume }
     }
 }
 

@@ -10,7 +10,7 @@ mod places;
 mod points;
 mod volume;
 
-pub use camera::{Camera, CameraKey, CameraPath, Framing};
+pub use camera::{Camera, Framing};
 pub use colouring::{Colouring, Numbers};
 pub use curves::Curves;
 pub use light::Light;
@@ -152,24 +152,9 @@ pub fn bounds(subjects: &[Subject<'_>]) -> Option<Bounds> {
     subjects.iter().filter_map(Subject::bounds).reduce(Bounds::union)
 }
 
-/// The box that a picture should show: of points and curves the one without the outermost 0.25 % along each axis, so that a few stray ones
-/// do not make all others small; of all else the whole.
-pub fn shown_bounds(subjects: &[Subject<'_>]) -> Option<Bounds> {
-    let shown = |subject: &Subject<'_>| match subject {
-        Subject::Points(points) | Subject::Splats(points) => {
-            let chunks: Vec<_> = points.chunks.iter().map(|chunk| chunk.positions).collect();
-            most_of(&chunks).map(|bounds| subject.thickened(bounds))
-        }
-        Subject::Curves(curves) => {
-            most_of(&[curves.positions]).map(|bounds| subject.thickened(bounds))
-        }
-        other => other.bounds(),
-    };
-    subjects.iter().filter_map(shown).reduce(Bounds::union)
-}
-
-/// The box around most of some places. Of many it looks at an even choice.
-fn most_of(chunks: &[Places<'_>]) -> Option<Bounds> {
+/// The box around most of some places, without the outermost 0.25 % along each axis, so that a few stray ones do not make all others
+/// small in a picture. Of many it looks at an even choice.
+pub fn most_of(chunks: &[Places<'_>]) -> Option<Bounds> {
     const MOST: usize = 1 << 16;
     const OUTSIDE: usize = 400;
     let count: usize = chunks.iter().map(Places::len).sum();

@@ -34,19 +34,6 @@ pub fn of(role: Role) -> Vec3 {
     }
 }
 
-/// The colours of levels and processes.
-pub fn of_number(n: usize) -> Vec3 {
-    const COLOURS: [Vec3; 6] = [
-        Vec3::new(0.05, 0.22, 0.65),
-        Vec3::new(0.85, 0.36, 0.04),
-        Vec3::new(0.06, 0.45, 0.16),
-        Vec3::new(0.62, 0.06, 0.12),
-        Vec3::new(0.34, 0.14, 0.62),
-        Vec3::new(0.05, 0.45, 0.50),
-    ];
-    COLOURS[n % COLOURS.len()]
-}
-
 /// The numbers at both ends of the map: all but the lowest and highest hundredth of what there is, rounded outwards to 1, 2 or 5 times a
 /// power of ten, so that it seldom changes from frame to frame; speeds begin at 0. Nothing, if nothing has the channel.
 pub fn range(contents: &Contents<'_>, by: ColourBy<'_>) -> Option<[f32; 2]> {

@@ -7,6 +7,7 @@ use super::frame;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::mesh::Bounds;
 use undine_io::UpAxis;
+use undine_render::overlay::{self, BucketColour};
 use undine_render::shot::{
     Colouring, Curves, Finish, Ground, Light, Lines, Mesh, Points, Radii, Shot, Subject,
 };
@@ -92,10 +93,10 @@ pub fn shot<'a>(
         subjects.push(Subject::Mesh(mesh));
     }
     subjects.extend(contents.volumes.iter().cloned().map(Subject::Volume));
-    boxes(contents, render.overlay, &mut lines);
     if !lines.ends.is_empty() {
         subjects.push(Subject::Lines(lines));
     }
+    subjects.extend(boxes(contents, render.overlay).map(Subject::Lines));
     Ok(Shot {
         subjects,
         camera,
@@ -185,28 +186,16 @@ fn grounds(contents: &Contents<'_>, choice: GroundChoice, bounds: Option<Bounds>
     grounds
 }
 
-/// The boxes of Buckets, as lines.
-fn boxes(contents: &Contents<'_>, overlay: Overlay, lines: &mut Lines) {
-    if overlay == Overlay::None || contents.boxes.len() > MOST_BOXES {
-        return;
-    }
-    for one in &contents.boxes {
-        let colour = match overlay {
-            Overlay::Levels => colours::of_number(one.level.into()),
-            Overlay::Processes => colours::of_number(one.process),
-            _ => colours::of_number(0),
-        };
-        let corners =
-            Bounds { min: one.corner, max: one.corner + DVec3::splat(one.side) }.corners();
-        for (n, corner) in corners.iter().enumerate() {
-            for axis in [1, 2, 4] {
-                if n & axis == 0 {
-                    lines.ends.push([*corner, corners[n | axis]]);
-                    lines.colours.push(colour);
-                }
-            }
-        }
-    }
+/// The boxes of Buckets, as lines, if they are asked for and not too many.
+fn boxes(contents: &Contents<'_>, asked: Overlay) -> Option<Lines> {
+    let colour = match asked {
+        Overlay::None => return None,
+        Overlay::Buckets => BucketColour::Same,
+        Overlay::Levels => BucketColour::Level,
+        Overlay::Processes => BucketColour::Process,
+    };
+    let is_seen = (1..=MOST_BOXES).contains(&contents.boxes.len());
+    is_seen.then(|| overlay::buckets(&contents.boxes, colour, LINE))
 }
 
 /// What colours a picture's points, and whether anything has it.

@@ -5,7 +5,11 @@ use std::collections::BTreeSet;
 use undine_core::glam::{DMat3, DVec3};
 use undine_core::mesh::{Bounds, Strands};
 use undine_io::{Names, UpAxis, names};
-use undine_render::shot::{Ground, Numbers, Places, PointChunk, Radii, Vectors, Volume};
+use undine_render::overlay::BucketBox;
+use undine_render::shot::{Ground, Numbers, Places, PointChunk, Radii, Vectors, Volume, most_of};
+
+/// How much light a metre of smoke of density 1 takes away [1/m].
+pub const EXTINCTION: f32 = 8.0;
 
 /// What there is to see.
 #[derive(Debug, Default)]
@@ -82,24 +86,14 @@ pub struct Strings<'a> {
     pub values: Option<Numbers<'a>>,
 }
 
-/// A Bucket.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BucketBox {
-    /// Its lowest corner [m].
-    pub corner: DVec3,
-    /// The length of its sides [m].
-    pub side: f64,
-    /// Its level.
-    pub level: u8,
-    /// The process that owns it.
-    pub process: usize,
-}
-
 impl Contents<'_> {
     /// The box around points, bodies, curves and volumes: what a picture is about. Colliders do not count.
     pub fn subject_bounds(&self) -> Option<Bounds> {
-        let clouds = self.clouds.iter().flat_map(|cloud| &cloud.chunks);
-        let clouds = clouds.filter_map(|chunk| chunk.positions.bounds());
+        // A few stray points shall not make all others small.
+        let clouds = self.clouds.iter().filter_map(|cloud| {
+            let places: Vec<_> = cloud.chunks.iter().map(|chunk| chunk.positions).collect();
+            most_of(&places)
+        });
         let solids = self.solids.iter().filter(|solid| solid.role != Role::Collider);
         let solids = solids.filter_map(Solid::bounds);
         let curves = self.curves.iter().filter_map(|curves| curves.positions.bounds());

@@ -129,7 +129,7 @@ fn upright_cylinder(bounds: Bounds, above: DVec3) -> Bounds {
     let (centre, half) = (bounds.centre(), 0.5 * bounds.size());
     let high = half * above;
     let wide = (half - high).length();
-    let half = high + wide * (DVec3::ONE - above) * std::f64::consts::FRAC_1_SQRT_2;
+    let half = high + wide * (DVec3::ONE - above);
     Bounds { min: centre - half, max: centre + half }
 }
 
@@ -167,6 +167,32 @@ mod tests {
             let distance = |camera: &Camera| (camera.eye - camera.target).length();
             assert!((distance(&start) - distance(&quarter)).abs() < 0.02 * distance(&start));
             assert!((start.eye - quarter.eye).length() > distance(&start));
+        }
+    }
+
+    /// How far a place is from the middle of the picture, as parts of half its width and height.
+    fn aside(camera: &Camera, place: DVec3, aspect: f64) -> [f64; 2] {
+        let [right, up, forward] = camera.axes();
+        let away = place - camera.eye;
+        let half = (0.5 * camera.field_of_view).tan() * away.dot(forward);
+        [away.dot(right) / (half * aspect), away.dot(up) / half]
+    }
+
+    #[test]
+    fn all_is_seen_from_above_whichever_way_is_up_and_all_the_way_around() {
+        let shown = Bounds { min: DVec3::new(-2.0, 0.0, -0.3), max: DVec3::new(2.0, 1.0, 0.4) };
+        for (way, time) in [("auto", 0.0), ("orbit", 0.0), ("orbit", 1.3), ("orbit", 4.0)] {
+            let options = [("camera".to_owned(), way.to_owned())];
+            let render = Render::default().with_options(&options).unwrap();
+            let [width, height] = render.size;
+            for up in [UpAxis::Y, UpAxis::Z] {
+                let camera = camera(&render, Some(shown), up, time).unwrap();
+                assert!((camera.eye - camera.target).dot(upwards(up)) > 0.0);
+                for corner in shown.corners() {
+                    let [x, y] = aside(&camera, corner, width as f64 / height as f64);
+                    assert!(x.abs() < 1.0 && y.abs() < 1.0, "{way} {up:?}: {x} {y}");
+                }
+            }
         }
     }
 }

@@ -1,26 +1,24 @@
 //! A World as a picture sees it: its channels claimed for reading, and lent to what is drawn. Nothing is copied.
 
 use super::contents::{
-    BucketBox, Cloud, ColourBy, Contents, Role, Solid, called, is_size, is_velocity,
+    Cloud, ColourBy, Contents, EXTINCTION, Role, Solid, called, is_size, is_velocity,
 };
 use crate::frames::FrameError;
 use crate::shapes::{Placed, ShapeKind};
+use std::collections::BTreeSet;
 use undine_core::channel::{ChannelInfo, ChannelRef, ChannelSet, Flat, Layout};
 use undine_core::element::ElementType;
 use undine_core::glam::{DMat3, DVec3, Vec3};
+use undine_core::mesh::Bounds;
 use undine_core::particles::{ParticleSystem, Particles, TopologicalParticles};
 use undine_core::volume::Voxels;
 use undine_core::{CoreError, DiscreteVolume};
 use undine_geometry::Form;
 use undine_io::UpAxis;
-use undine_render::shot::{
-    Appearance, Chunk, Ground, Numbers, Places, PointChunk, Radii, Vectors, Volume,
-};
+use undine_render::overlay::BucketBox;
+use undine_render::shot::{Ground, Numbers, Places, PointChunk, Radii, Vectors, Volume};
 use undine_sim::offers::Looks;
 use undine_sim::{ObjectId, Simulation, StoreId};
-
-/// How much light a metre of smoke of 1 kg/m³ takes away [1/m].
-const EXTINCTION: f32 = 8.0;
 
 /// A channel of numbers or vectors, claimed for reading.
 enum Column<'w, L: Layout> {
@@ -232,9 +230,11 @@ impl<'w> Held<'w> {
             let chunks = chunks.filter(|chunk| !chunk.positions.is_empty()).collect();
             contents.clouds.push(cloud(chunks, columns));
             contents.boxes.extend(local.iter().map(|&bucket| BucketBox {
-                corner: frame.corner(bucket),
-                side: frame.bucket_size(bucket.level),
-                level: bucket.level,
+                bounds: Bounds {
+                    min: frame.corner(bucket),
+                    max: frame.corner(bucket) + frame.bucket_size(bucket.level),
+                },
+                level: usize::from(bucket.level),
                 process: 0,
             }));
         }
@@ -271,36 +271,14 @@ fn cloud<'a, L: Layout, P>(chunks: Vec<PointChunk<'a>>, columns: &Columns<'_, L,
 }
 
 /// The levels of a volume, each by itself.
-fn volumes<'a>(smoke: &'a Smoke<'_>) -> Vec<Volume<'a>> {
+fn volumes<'a>(smoke: &'a Smoke<'_>) -> impl Iterator<Item = Volume<'a>> {
     let topology = smoke.volume.topology();
-    let frame = topology.frame();
-    let mut levels: Vec<Volume<'a>> = Vec::new();
-    let side = (smoke.density.chunk_len() as f64).cbrt().round() as usize;
-    let is_alike =
-        smoke.temperature.as_ref().is_none_or(|column| column.chunk_len() == side.pow(3));
-    for (bucket, slot) in topology.buckets()[..topology.local()].iter().zip(0u32..) {
-        let voxel = frame.bucket_size(bucket.level) / side as f64;
-        if levels.last().is_none_or(|last| last.edges.x_axis.x != voxel) {
-            levels.push(Volume {
-                edges: DMat3::from_diagonal(DVec3::splat(voxel)),
-                side,
-                extinction: EXTINCTION,
-                appearance: match smoke.temperature {
-                    Some(_) => Appearance::FIRE,
-                    None => Appearance::SMOKE,
-                },
-                ..Volume::smoke(frame.origin(), voxel, Vec::new())
-            });
-        }
-        let Some(level) = levels.last_mut() else { continue };
-        level.chunks.push(Chunk {
-            place: bucket.coord,
-            density: smoke.density.chunk(slot),
-            values: None,
-            temperature: smoke.temperature.as_ref().filter(|_| is_alike).map(|c| c.chunk(slot)),
-        });
-    }
-    levels
+    let levels = topology.buckets()[..topology.local()].iter().map(|bucket| bucket.level);
+    let levels: BTreeSet<u8> = levels.collect();
+    levels.into_iter().map(|level| Volume {
+        extinction: EXTINCTION,
+        ..Volume::of_column(topology, &smoke.density, smoke.temperature.as_deref(), level)
+    })
 }
 
 fn add_shape<'a>(contents: &mut Contents<'a>, placed: &'a Placed, bodies: &mut usize) {

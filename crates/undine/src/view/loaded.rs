@@ -5,12 +5,12 @@ use super::pieces::{numbers, pieces};
 use crate::prepare;
 use crate::preview::ColourBy;
 use crate::preview::contents::{
-    Cloud, Contents, Role, Solid, Strings, called, is_size, is_velocity,
+    Cloud, Contents, EXTINCTION, Role, Solid, Strings, called, is_size, is_velocity,
 };
 use crate::preview::held::vectors;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use undine_core::glam::{DVec3, IVec3};
+use undine_core::glam::DVec3;
 use undine_core::mesh::Surface;
 use undine_geometry::form::mesh_of_level_set;
 use undine_io::usd;
@@ -18,12 +18,10 @@ use undine_io::vdb::{ReadOptions, points_of_grid};
 use undine_io::{
     FileMetadata, Format, Geometry, IoError, Names, Points, UpAxis, Values, read_file,
 };
-use undine_render::shot::{Appearance, Chunk, Ground, Places, PointChunk, Radii, Vectors, Volume};
+use undine_render::RenderError;
+use undine_render::shot::{Ground, Places, PointChunk, Radii, Vectors, Volume};
 use undine_scene::graph;
-use undine_vdb::{Class, Content, File, Grid, Tree};
-
-/// How much light a metre of smoke of density 1 takes away [1/m].
-const EXTINCTION: f32 = 8.0;
+use undine_vdb::{Class, Content, File, Grid, Transform, Tree};
 
 /// One frame in memory.
 #[derive(Debug)]
@@ -49,8 +47,7 @@ struct Table {
 struct Smoke {
     density: Tree<f32>,
     temperature: Option<Tree<f32>>,
-    corner: DVec3,
-    voxel: f64,
+    transform: Transform,
 }
 
 impl Loaded {
@@ -181,29 +178,32 @@ impl Loaded {
                 _ => {}
             }
         }
-        self.add_smoke(floats);
-        Ok(())
+        self.add_smoke(floats)
     }
 
     /// The density, or else the first fog; with a temperature on the same voxels.
-    fn add_smoke(&mut self, mut grids: Vec<Grid>) {
+    fn add_smoke(&mut self, mut grids: Vec<Grid>) -> Result<(), ViewError> {
         let named = |grids: &[Grid], name: &str| grids.iter().position(|grid| grid.name == name);
         let fog = |grids: &[Grid]| grids.iter().position(|grid| grid.class == Class::FogVolume);
-        let Some(density) = named(&grids, "density").or_else(|| fog(&grids)) else { return };
+        let Some(density) = named(&grids, "density").or_else(|| fog(&grids)) else {
+            return Ok(());
+        };
         let density = grids.swap_remove(density);
         let temperature = named(&grids, "temperature").map(|n| grids.swap_remove(n));
         let temperature = temperature.filter(|grid| grid.transform == density.transform);
-        let Content::Float(tree) = density.content else { return };
-        let [voxel, ..] = density.transform.voxel_size();
-        self.smoke.push(Smoke {
-            corner: DVec3::from_array(density.transform.world([-0.5; 3])),
-            voxel,
+        let Content::Float(tree) = density.content else { return Ok(()) };
+        let smoke = Smoke {
+            transform: density.transform,
             density: tree,
             temperature: temperature.and_then(|grid| match grid.content {
                 Content::Float(tree) => Some(tree),
                 _ => None,
             }),
-        });
+        };
+        // What cannot be drawn is told here, with its file.
+        smoke.volume()?.check()?;
+        self.smoke.push(smoke);
+        Ok(())
     }
 
     /// What there is to see.
@@ -213,7 +213,7 @@ impl Loaded {
         for table in &self.tables {
             table.show(by, &mut contents);
         }
-        contents.volumes.extend(self.smoke.iter().map(Smoke::volume));
+        contents.volumes.extend(self.smoke.iter().filter_map(|smoke| smoke.volume().ok()));
         contents
     }
 
@@ -275,31 +275,13 @@ impl Table {
 }
 
 impl Smoke {
-    fn volume(&self) -> Volume<'_> {
-        let places: BTreeMap<[i32; 3], usize> = match &self.temperature {
-            Some(tree) => tree.leaves.origins.iter().copied().zip(0..).collect(),
-            None => BTreeMap::new(),
+    fn volume(&self) -> Result<Volume<'_>, RenderError> {
+        let volume = Volume::of_tree(&self.density, &self.transform, Class::FogVolume)?;
+        let volume = match &self.temperature {
+            Some(tree) => volume.with_temperature(tree),
+            None => volume,
         };
-        let hot = |origin: &[i32; 3]| {
-            let leaves = &self.temperature.as_ref()?.leaves;
-            leaves.values.get(512 * places.get(origin)?..)?.get(..512)
-        };
-        let leaves = &self.density.leaves;
-        let chunks = leaves.origins.iter().zip(leaves.values.chunks_exact(512));
-        let chunks = chunks.map(|(origin, density)| Chunk {
-            place: IVec3::from_array(*origin) / 8,
-            density,
-            values: None,
-            temperature: hot(origin),
-        });
-        Volume {
-            extinction: EXTINCTION,
-            appearance: match self.temperature {
-                Some(_) => Appearance::FIRE,
-                None => Appearance::SMOKE,
-            },
-            ..Volume::smoke(self.corner, self.voxel, chunks.collect())
-        }
+        Ok(Volume { extinction: EXTINCTION, ..volume })
     }
 }
 
