@@ -41,6 +41,10 @@ impl Force for Gravity {
         Push::explicit(at.mass * self.acceleration)
     }
 
+    fn acceleration(&self) -> Option<DVec3> {
+        Some(self.acceleration)
+    }
+
     fn potential(&self, position: DVec3, mass: f64) -> Option<f64> {
         Some(-mass * self.acceleration.dot(position))
     }

@@ -13,8 +13,8 @@ use undine_sim::action::force::implicit_kick;
 use undine_sim::input::{Data, Geometry, PointCloud};
 use undine_sim::offers::{Dofs, Embedded, Material, Port, Spatial};
 use undine_sim::{
-    Budget, Id, Ingest, Moment, Object, ObjectId, Offers, Result, SimError, Stage, StoreId, Tasks,
-    World,
+    Budget, Courant, Id, Ingest, Moment, Object, ObjectId, Offers, Result, SimError, Stage,
+    StoreId, Tasks, World,
 };
 
 /// "There are particles."
@@ -149,7 +149,7 @@ impl Object for Particles {
         Ok(sums.into_iter().fold(Budget::default(), |sum, bucket| sum + bucket))
     }
 
-    fn longest_step(&self, world: &World, cfl: f64) -> Result<f64> {
+    fn longest_step(&self, world: &World, courant: &Courant) -> Result<f64> {
         let particles = &world.particles[self.spatial.particles];
         let domain = &world.domains[world.object(self.id).domain];
         let fastest = Accessor::new("speed", domain).over(particles.topology()).reduce(
@@ -158,7 +158,7 @@ impl Object for Particles {
             f32::max,
         )?;
         let speed = f64::from(fastest.unwrap_or(0.0)).sqrt();
-        Ok(if speed > 0.0 { cfl * domain.frame().voxel_size(0) / speed } else { f64::INFINITY })
+        Ok(courant.longest_step(speed, domain.frame().voxel_size(0)))
     }
 
     fn output(&self) -> Vec<(Option<&'static str>, StoreId)> {

@@ -82,6 +82,11 @@ pub trait Behavior: Send {
         Ok(0.0)
     }
 
+    /// The size of the acceleration that it gives to everything in its scope alike [m/s²], for a Force that does.
+    fn acceleration(&self) -> f64 {
+        0.0
+    }
+
     /// Its Objects, as Objects.
     fn objects(&self) -> Vec<&dyn crate::object::AnyObject> {
         Vec::new()

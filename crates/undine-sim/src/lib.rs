@@ -44,6 +44,6 @@ pub use offers::{ObjectId, Offers};
 pub use simulation::Simulation;
 pub use stage::Stage;
 pub use task::{Moment, Tasks};
-pub use timeline::Timeline;
+pub use timeline::{Courant, Timeline};
 pub use values::Values;
 pub use world::{StoreId, World};

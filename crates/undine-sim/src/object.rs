@@ -5,6 +5,7 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::offers::ObjectId;
 use crate::task::{Hosted, Tasks, Worker};
+use crate::timeline::Courant;
 use crate::world::{StoreId, World};
 
 /// Something simulated through time.
@@ -27,8 +28,8 @@ pub trait Object: Send + Sized + 'static {
     /// What it has of mass, momentum and energy.
     fn budget(&self, world: &World) -> Result<Budget>;
 
-    /// The longest step it can take [s], where nothing may cross more than `cfl` voxels in one.
-    fn longest_step(&self, _world: &World, _cfl: f64) -> Result<f64> {
+    /// The longest step it can take [s], where nothing may go farther than the Courant number allows.
+    fn longest_step(&self, _world: &World, _courant: &Courant) -> Result<f64> {
         Ok(f64::INFINITY)
     }
 
@@ -44,8 +45,8 @@ pub trait AnyObject {
     /// What it has of mass, momentum and energy.
     fn budget(&self, world: &World) -> Result<Budget>;
 
-    /// The longest step it can take [s], where nothing may cross more than `cfl` voxels in one.
-    fn longest_step(&self, world: &World, cfl: f64) -> Result<f64>;
+    /// The longest step it can take [s], where nothing may go farther than the Courant number allows.
+    fn longest_step(&self, world: &World, courant: &Courant) -> Result<f64>;
 
     /// Which stores go into a frame's files, and under which names.
     fn output(&self) -> Vec<(Option<&'static str>, StoreId)>;
@@ -60,8 +61,8 @@ impl<O: Object> AnyObject for Hosted<O> {
         self.it.budget(world)
     }
 
-    fn longest_step(&self, world: &World, cfl: f64) -> Result<f64> {
-        self.it.longest_step(world, cfl)
+    fn longest_step(&self, world: &World, courant: &Courant) -> Result<f64> {
+        self.it.longest_step(world, courant)
     }
 
     fn output(&self) -> Vec<(Option<&'static str>, StoreId)> {

@@ -6,7 +6,7 @@ use crate::world::StoreId;
 use std::sync::Arc;
 use undine_core::glam::{DMat3, DQuat, DVec3, Mat3, Vec3};
 use undine_core::particles::TopologicalParticles;
-use undine_core::volume::MacHandle;
+use undine_core::volume::{MacHandle, MaskHandle};
 use undine_core::{DiscreteVolume, Handle, ParticleSystem};
 use undine_geometry::collider::Collider;
 use undine_geometry::{Shape, Triangles};
@@ -142,17 +142,61 @@ pub struct Kinematic {
     pub frame: Handle<DMat3>,
 }
 
-/// The velocity field of a fluid.
+/// The velocity field of a fluid on a MAC grid of 8³ cells to a Bucket, with what solids leave open of it.
 #[derive(Debug, Clone, Copy)]
 pub struct FluidField {
     /// The store.
     pub volume: Id<DiscreteVolume>,
-    /// Velocity on faces [m/s].
+    /// Velocity on faces [m/s]: the iterate. Where there is no fluid it means something only within reach of one, after
+    /// [`Stage::Extend`](crate::Stage::Extend).
     pub velocity: MacHandle,
+    /// Velocity on faces at the start of the substep [m/s]: what each Newton iteration begins with.
+    pub velocity_before: MacHandle,
     /// Density [kg/m³].
     pub density: Handle<f32>,
-    /// Signed distance to the surface of a liquid [m].
+    /// Which cells hold fluid, from [`Stage::FindSurface`](crate::Stage::FindSurface) on.
+    pub cells: MaskHandle,
+    /// Pressure [Pa], kept from step to step as a first guess.
+    pub pressure: Handle<f32>,
+    /// Signed distance to the surface of a liquid at cell centres [m], negative inside; none where a fluid fills all there is.
     pub distance: Option<Handle<f32>>,
+    /// What solids leave open.
+    pub walls: Walls,
+    /// The particles that carry the fluid, where it has some.
+    pub particles: Option<FluidParticles>,
+}
+
+/// What solids leave open of the cells of a fluid, and how they move.
+#[derive(Debug, Clone, Copy)]
+pub struct Walls {
+    /// How much of each face is open, from 0 to 1; 1 where nothing is said.
+    pub area: MacHandle,
+    /// How much of each cell is open, from 0 to 1.
+    pub volume: Handle<f32>,
+    /// Velocity of the nearest solid at faces near one, along the face's normal [m/s].
+    pub velocity: MacHandle,
+    /// Signed distance to the nearest solid at cell centres [m], negative inside of it; [`Walls::FAR`] voxels where none is near.
+    pub distance: Handle<f32>,
+}
+
+impl Walls {
+    /// How far from solids distances are told, in voxels.
+    pub const FAR: f32 = 8.0;
+}
+
+/// Particles that carry a fluid: the grid gives them their velocities.
+#[derive(Debug, Clone, Copy)]
+pub struct FluidParticles {
+    /// The store.
+    pub particles: Id<ParticleSystem>,
+    /// Velocity [m/s].
+    pub velocity: Handle<Vec3>,
+    /// Position at the start of the substep, from the corner of the Bucket where it is now [m].
+    pub position_before: Handle<Vec3>,
+    /// Mass [kg].
+    pub mass: Handle<f32>,
+    /// Radius of a ball of its volume [m].
+    pub radius: Handle<f32>,
 }
 
 /// Particles that may go from Group to Group, with their mass and momentum.

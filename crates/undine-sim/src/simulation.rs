@@ -13,7 +13,7 @@ use crate::schedule::{Entry, Schedule};
 use crate::solver::Solver;
 use crate::stage::{Pace, Stage};
 use crate::task::{Moment, Use};
-use crate::timeline::{Substeps, Timeline};
+use crate::timeline::{Courant, Substeps, Timeline};
 use crate::tree::Tree;
 use crate::world::World;
 use std::sync::Arc;
@@ -409,9 +409,12 @@ impl Simulation {
 
     /// The longest step in which nothing crosses more than `cfl` voxels [s], and whose it is.
     fn step_within(&self, cfl: f64) -> Result<(f64, String)> {
+        let at_work = self.tree.behaviors.iter().filter(|entry| entry.left_out.is_none());
+        let accelerations = at_work.map(|entry| entry.behavior.acceleration());
+        let courant = Courant { number: cfl, acceleration: accelerations.sum() };
         let mut longest = (f64::INFINITY, String::new());
         for (path, object) in self.objects() {
-            let step = object.longest_step(&self.world, cfl)?;
+            let step = object.longest_step(&self.world, &courant)?;
             if step < longest.0 || step.is_nan() {
                 longest = (step, path.to_owned());
             }

@@ -20,6 +20,14 @@ pub enum Stage {
     GroupEnter,
     /// Buckets follow what is simulated.
     UpdateTopology,
+    /// What solids leave open of the cells of fluids is measured.
+    CutCells,
+    /// Particles of fluids give their mass and momentum to the faces around them.
+    ToGrid,
+    /// Where a fluid is: which cells it fills, and how far its surface is.
+    FindSurface,
+    /// What is packed too densely is told where to go.
+    KeepVolume,
     /// Constraints choose the points they act on.
     ChoosePoints,
     /// Objects go where they would without forces: the start of the Newton loop.
@@ -38,8 +46,16 @@ pub enum Stage {
     SolveSolids,
     /// Objects that nothing couples take their forces, each element by itself.
     SolveAlone,
+    /// Viscosity evens out the velocities of fluids.
+    SolveViscosity,
+    /// Pressure makes the velocities of fluids free of divergence, with all bodies that swim in them.
+    SolvePressure,
     /// Constraints keep what they will need in the next step: friction, multipliers.
     Remember,
+    /// Velocities of fluids go on beyond their surfaces.
+    Extend,
+    /// Particles of fluids take on the velocity of the faces around them.
+    FromGrid,
     /// The step is taken: positions follow from velocities.
     Advance,
     /// Nothing ends inside of a collider.
@@ -75,6 +91,10 @@ impl Stage {
         (Self::BeginSubstep, Pace::Substep, true, "animated values are handed on"),
         (Self::GroupEnter, Pace::Substep, false, "particles come from sources and other Groups"),
         (Self::UpdateTopology, Pace::Substep, false, "Buckets follow what is simulated"),
+        (Self::CutCells, Pace::Substep, false, "solids are cut out of the cells of fluids"),
+        (Self::ToGrid, Pace::Substep, false, "particles give mass and momentum to faces"),
+        (Self::FindSurface, Pace::Substep, false, "cells of fluids and their surfaces are found"),
+        (Self::KeepVolume, Pace::Substep, false, "what is too dense is told where to go"),
         (Self::ChoosePoints, Pace::Substep, false, "Constraints choose their points"),
         (Self::Predict, Pace::Substep, false, "Objects go where they would without forces"),
         (Self::BeginIteration, Pace::Newton, true, "an iteration of Newton's method begins"),
@@ -84,7 +104,11 @@ impl Stage {
         (Self::AddDrag, Pace::Newton, false, "what resists is summed up, knowing what drives"),
         (Self::SolveSolids, Pace::Newton, false, "the coupled system is assembled and solved"),
         (Self::SolveAlone, Pace::Newton, false, "uncoupled elements take their forces"),
+        (Self::SolveViscosity, Pace::Newton, false, "viscosity evens out velocities"),
+        (Self::SolvePressure, Pace::Newton, false, "pressure takes divergence out of velocities"),
         (Self::Remember, Pace::Substep, false, "Constraints keep friction and multipliers"),
+        (Self::Extend, Pace::Substep, false, "velocities go on beyond surfaces"),
+        (Self::FromGrid, Pace::Substep, false, "particles take velocity from faces"),
         (Self::Advance, Pace::Substep, false, "positions follow from velocities"),
         (Self::Collide, Pace::Substep, false, "nothing ends inside of a collider"),
         (Self::Rebucket, Pace::Substep, false, "particles are sorted into Buckets"),

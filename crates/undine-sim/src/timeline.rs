@@ -42,6 +42,26 @@ pub enum Substeps {
     },
 }
 
+/// How far anything may go in a substep.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Courant {
+    /// How many voxels anything may cross.
+    pub number: f64,
+    /// What Forces accelerate everything by [m/s²].
+    pub acceleration: f64,
+}
+
+impl Courant {
+    /// The longest step [s] for something that has this speed [m/s] on voxels of this size [m]: the speed u grows to u + a·t
+    /// meanwhile, so that t·(u + a·t) has to stay within what may be crossed.
+    pub fn longest_step(&self, speed: f64, voxel: f64) -> f64 {
+        let way = self.number * voxel;
+        // In this form nothing cancels, and without acceleration it is way/speed.
+        let root = (speed * speed + 4.0 * self.acceleration * way).sqrt();
+        if root > 0.0 { 2.0 * way / (speed + root) } else { f64::INFINITY }
+    }
+}
+
 impl Default for Timeline {
     fn default() -> Self {
         Self {
@@ -128,5 +148,27 @@ impl Timeline {
             Substeps::Adaptive { least, .. } => least,
         };
         least.max(1).next_multiple_of(self.outputs_per_frame.max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_falls_from_rest_crosses_as_many_voxels_as_it_may() {
+        let courant = Courant { number: 2.0, acceleration: 9.81 };
+        for speed in [0.0, 1e-6, 0.3, 40.0] {
+            let step = courant.longest_step(speed, 0.05);
+            let crossed = step * (speed + 9.81 * step) / 0.05;
+            assert!((crossed - 2.0).abs() < 1e-12, "{crossed} voxels from {speed} m/s");
+        }
+    }
+
+    #[test]
+    fn without_acceleration_a_step_is_the_way_over_the_speed() {
+        let courant = Courant { number: 3.0, acceleration: 0.0 };
+        assert_eq!(courant.longest_step(6.0, 0.5), 0.25);
+        assert_eq!(courant.longest_step(0.0, 0.5), f64::INFINITY);
     }
 }

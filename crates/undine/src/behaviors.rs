@@ -6,7 +6,14 @@ use undine_sim::BehaviorKind;
 
 /// Every Behavior, crate by crate.
 pub fn behaviors() -> Vec<BehaviorKind> {
-    [undine_particles::BEHAVIORS, undine_solid::BEHAVIORS, undine_actions::BEHAVIORS].concat()
+    [
+        undine_particles::BEHAVIORS,
+        undine_liquid::BEHAVIORS,
+        undine_solid::BEHAVIORS,
+        undine_fluid::BEHAVIORS,
+        undine_actions::BEHAVIORS,
+    ]
+    .concat()
 }
 
 /// The declarations of every node that a scene may hold: Behaviors, the data graph, and settings.

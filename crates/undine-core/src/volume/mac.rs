@@ -20,8 +20,21 @@ impl DiscreteVolume {
         unit: &'static str,
         resolution: Resolution,
     ) -> Result<MacHandle> {
-        let specs =
-            Axis::ALL.map(|axis| ChannelSpec::new(component(name, axis), 0.0_f32).unit(unit));
+        self.add_mac_channel(&ChannelSpec::new(name, 0.0_f32).unit(unit), resolution)
+    }
+
+    /// Adds a MAC vector channel of which each component is like `spec`, with its own name.
+    pub fn add_mac_channel(
+        &mut self,
+        spec: &ChannelSpec<f32>,
+        resolution: Resolution,
+    ) -> Result<MacHandle> {
+        let name = spec.info.name.as_str();
+        let specs = Axis::ALL.map(|axis| {
+            let mut spec = spec.clone();
+            spec.info.name = component(name, axis);
+            spec
+        });
         // All three or none.
         for spec in &specs {
             self.channels().check_new(spec)?;

@@ -17,9 +17,17 @@ pub struct MaskHandle {
 impl DiscreteVolume {
     /// Adds a mask, with every bit off.
     pub fn add_mask(&mut self, name: &str, resolution: Resolution) -> Result<MaskHandle> {
+        self.add_mask_channel(&ChannelSpec::new(name, 0), resolution)
+    }
+
+    /// Adds a mask like `spec`, whose default is that of 64 bits.
+    pub fn add_mask_channel(
+        &mut self,
+        spec: &ChannelSpec<u64>,
+        resolution: Resolution,
+    ) -> Result<MaskHandle> {
         let shape = VoxelShape::CELLS.with_resolution(resolution);
-        let words =
-            self.add_chunked(&ChannelSpec::new(name, 0_u64), shape, words_of(resolution))?;
+        let words = self.add_chunked(spec, shape, words_of(resolution))?;
         Ok(MaskHandle { words, resolution })
     }
 

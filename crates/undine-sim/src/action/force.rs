@@ -115,6 +115,12 @@ pub trait Force: Send + Sync + Sized + 'static {
         None
     }
 
+    /// The acceleration that it gives to everything alike [m/s²], where it does: the longest step is then known before anything
+    /// is fast, and fluids take it face by face at no cost.
+    fn acceleration(&self) -> Option<DVec3> {
+        None
+    }
+
     /// Whether it acts on fluids, too.
     fn acts_on_fluids(&self) -> bool {
         true
@@ -170,6 +176,11 @@ impl<F: Force> Behavior for ForceBehavior<F> {
 
     fn workers(&mut self) -> Vec<&mut dyn Worker> {
         self.action.iter_mut().map(|action| action as &mut dyn Worker).collect()
+    }
+
+    fn acceleration(&self) -> f64 {
+        let acceleration = |action: &Hosted<Acting<F>>| action.it.force.acceleration();
+        self.action.as_ref().and_then(acceleration).map_or(0.0, DVec3::length)
     }
 
     fn potential_energy(&self, world: &World) -> Result<f64> {
@@ -428,6 +439,17 @@ impl<F: Force> Acting<F> {
             let entry = world.object(*object);
             let domain = &world.domains[entry.domain];
             let volume = &world.volumes[fluid.volume];
+            if let Some(acceleration) = self.force.acceleration() {
+                let faces = fluid.velocity.faces.map(|face| volume.write(face));
+                let kick = now.step * acceleration;
+                let accessor = Accessor::new("add forces", domain).over(volume.topology());
+                accessor.run(faces, |_, faces| {
+                    for (velocity, kick) in faces.into_iter().zip(kick.as_vec3().to_array()) {
+                        velocity.iter_mut().for_each(|velocity| *velocity += kick);
+                    }
+                })?;
+                continue;
+            }
             let uniform = self.uniform(world, *object, now.time + now.step)?;
             for (axis, face) in fluid.velocity.faces.into_iter().enumerate() {
                 let voxel = domain.frame().voxel_size(0);

@@ -13,10 +13,10 @@ use undine_schema::setup::{Behavior, Group};
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
 use undine_sim::action::force::implicit_kick;
 use undine_sim::input::{Data, Geometry, Inputs, PointCloud};
-use undine_sim::offers::{Dofs, Embedded, FluidField, Material, Spatial};
+use undine_sim::offers::{Dofs, Embedded, FluidField, Material, Spatial, Walls};
 use undine_sim::{
-    BehaviorKind, Budget, Force, Ingest, Moment, Object, ObjectId, Offers, Operator, Point, Push,
-    Result, Simulation, Stage, StoreId, Tasks, Timeline, World,
+    BehaviorKind, Budget, Courant, Force, Ingest, Moment, Object, ObjectId, Offers, Operator,
+    Point, Push, Result, Simulation, Stage, StoreId, Tasks, Timeline, World,
 };
 
 /// Every kind of this file.
@@ -221,7 +221,7 @@ impl Object for Balls {
         }))
     }
 
-    fn longest_step(&self, _: &World, _: f64) -> Result<f64> {
+    fn longest_step(&self, _: &World, _: &Courant) -> Result<f64> {
         Ok(if self.longest_step > 0.0 { self.longest_step } else { f64::INFINITY })
     }
 
@@ -338,8 +338,31 @@ impl Object for Pool {
         for (axis, face) in velocity.faces.into_iter().enumerate() {
             volume.column_mut(face)?.fill(flow[axis] as f32);
         }
+        let mac = |volume: &mut DiscreteVolume, name| volume.add_mac(name, "m/s", Resolution::R8);
+        let cell = |volume: &mut DiscreteVolume, name: &str| {
+            volume.add_channel(&ChannelSpec::new(name, 0.0_f32), VoxelShape::CELLS)
+        };
+        let velocity_before = mac(&mut volume, "v-before")?;
+        let walls = Walls {
+            area: mac(&mut volume, "open")?,
+            volume: cell(&mut volume, "open-volume")?,
+            velocity: mac(&mut volume, "wall-v")?,
+            distance: cell(&mut volume, "wall-distance")?,
+        };
+        let pressure = cell(&mut volume, "pressure")?;
+        let cells = volume.add_mask("cells", Resolution::R8)?;
         let volume = ingest.world.volumes.add(volume);
-        let fluid = FluidField { volume, velocity, density, distance: None };
+        let fluid = FluidField {
+            volume,
+            velocity,
+            velocity_before,
+            density,
+            cells,
+            pressure,
+            distance: None,
+            walls,
+            particles: None,
+        };
         let offers = Offers { fluid: Some(fluid), ..Offers::default() };
         Ok(vec![Self { id: ingest.offer(id, BTreeMap::new(), offers), fluid }])
     }

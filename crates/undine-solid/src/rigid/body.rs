@@ -30,8 +30,8 @@ use undine_sim::offers::{
     Topological,
 };
 use undine_sim::{
-    Budget, Id, Ingest, Moment, Object, ObjectId, Offers, Result, SimError, Stage, StoreId, Tasks,
-    World,
+    Budget, Courant, Id, Ingest, Moment, Object, ObjectId, Offers, Result, SimError, Stage,
+    StoreId, Tasks, World,
 };
 
 /// "There are rigid bodies."
@@ -196,12 +196,16 @@ impl Object for RigidBody {
     }
 
     /// Kinematic bodies have none: what moves them is not simulated.
-    fn longest_step(&self, world: &World, cfl: f64) -> Result<f64> {
+    fn longest_step(&self, world: &World, courant: &Courant) -> Result<f64> {
         let points = &world.points[self.on.points];
         let fastest = points.column(self.extra.velocity)?;
         let speed = fastest.iter().fold(0.0, |most: f64, v| most.max(v.length()));
         let voxel = world.domains[world.object(self.id).domain].frame().voxel_size(0);
-        Ok(if speed > 0.0 { cfl * voxel / speed } else { f64::INFINITY })
+        let own = Courant {
+            acceleration: if self.led_by.is_some() { 0.0 } else { courant.acceleration },
+            ..*courant
+        };
+        Ok(own.longest_step(speed, voxel))
     }
 
     fn budget(&self, world: &World) -> Result<Budget> {

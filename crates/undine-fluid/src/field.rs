@@ -1,0 +1,71 @@
+//! The channels of a fluid on a MAC grid: what liquids, gases and all that acts on them agree on.
+
+use undine_core::volume::{Resolution, VoxelShape};
+use undine_core::{ChannelSpec, DiscreteVolume};
+use undine_sim::offers::{FluidField, FluidParticles, Walls};
+use undine_sim::{Id, Result};
+
+/// What a fluid is like, beside its velocity.
+#[derive(Debug, Clone, Copy)]
+pub struct Fluid {
+    /// Density [kg/m³].
+    pub density: f32,
+    /// Whether it has a surface, and so a channel of distances to it.
+    pub has_surface: bool,
+    /// The particles that carry it.
+    pub particles: Option<FluidParticles>,
+}
+
+/// How far from its surface the distance of a liquid is told, in voxels.
+pub const SURFACE_REACH: f32 = 3.0;
+
+/// Adds the channels of a fluid to a volume, on cells and faces of 8³ to a Bucket.
+///
+/// | channel | on | |
+/// |---|---|---|
+/// | `v`, `v-before` | faces | velocity [m/s]: the iterate, and at the start of the substep |
+/// | `density` | cells | [kg/m³] |
+/// | `pressure` | cells | [Pa] |
+/// | `surface` | cells | signed distance to the surface [m], of a liquid |
+/// | `cells` | cells | which of them hold fluid |
+/// | `open`, `open-volume` | faces, cells | how much solids leave open; `open-volume` is negative where that is not known yet |
+/// | `wall-v` | faces | velocity of the nearest solid across the face [m/s] |
+/// | `wall-distance` | cells | signed distance to the nearest solid [m] |
+pub fn add_channels(
+    volume: &mut DiscreteVolume,
+    id: Id<DiscreteVolume>,
+    voxel: f64,
+    fluid: Fluid,
+) -> Result<FluidField> {
+    let number = |name: &'static str, default: f32| ChannelSpec::new(name, default);
+    let cells = VoxelShape::CELLS;
+    let edge = Resolution::R8;
+    let outside = SURFACE_REACH * voxel as f32;
+    let walls = Walls {
+        area: volume.add_mac_channel(&number("open", 1.0).internal(), edge)?,
+        volume: volume.add_channel(&number("open-volume", -1.0).internal(), cells)?,
+        velocity: volume.add_mac_channel(&number("wall-v", 0.0).unit("m/s").internal(), edge)?,
+        distance: volume.add_channel(
+            &number("wall-distance", Walls::FAR * voxel as f32).unit("m").internal(),
+            cells,
+        )?,
+    };
+    let distance = match fluid.has_surface {
+        true => Some(volume.add_channel(&number("surface", outside).unit("m"), cells)?),
+        false => None,
+    };
+    Ok(FluidField {
+        volume: id,
+        velocity: volume.add_mac("v", "m/s", edge)?,
+        velocity_before: volume
+            .add_mac_channel(&number("v-before", 0.0).unit("m/s").internal().transient(), edge)?,
+        density: volume
+            .add_channel(&number("density", fluid.density).unit("kg/m3").internal(), cells)?,
+        cells: volume
+            .add_mask_channel(&ChannelSpec::new("cells", 0).internal().transient(), edge)?,
+        pressure: volume.add_channel(&number("pressure", 0.0).unit("Pa"), cells)?,
+        distance,
+        walls,
+        particles: fluid.particles,
+    })
+}

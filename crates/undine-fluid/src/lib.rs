@@ -1,0 +1,8 @@
+//! What liquids and gases share, on any MAC velocity: walls, pressure, viscosity, extension.
+
+pub mod field;
+
+use undine_sim::BehaviorKind;
+
+/// Every Behavior of this crate.
+pub const BEHAVIORS: &[BehaviorKind] = &[];
