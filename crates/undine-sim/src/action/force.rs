@@ -11,8 +11,9 @@
 //! where Newton's method is, so that what they converge to is the same. Objects that Constraints hold are linearised there
 //! from the first iteration on.
 
+use crate::arena::Id;
 use crate::behavior::{Behavior, Ingest};
-use crate::error::Result;
+use crate::error::{Result, SimError};
 use crate::offers::{FluidField, Material, ObjectId, Spatial, Topological};
 use crate::stage::Stage;
 use crate::task::{Hosted, Moment, Tasks, Worker};
@@ -21,7 +22,7 @@ use crate::world::{ChannelKey, StoreId, World};
 use rayon::prelude::*;
 use std::sync::Arc;
 use undine_core::glam::{DMat3, DVec3};
-use undine_core::{Accessor, Handle};
+use undine_core::{Accessor, Handle, ParticleSystem};
 use undine_schema::setup::Scope;
 
 /// A point that a Force acts on.
@@ -404,24 +405,25 @@ impl<F: Force> Acting<F> {
             return Ok(0.0);
         }
         let energy = |position, mass| self.force.potential(position, mass).unwrap_or(0.0);
+        let spatial = |object: ObjectId, particles: Id<ParticleSystem>, mass: Handle<f32>| {
+            let particles = &world.particles[particles];
+            let domain = &world.domains[world.object(object).domain];
+            let kernel = (particles.own(particles.position()), particles.own(mass));
+            let buckets = Accessor::new("energy of places", domain)
+                .over(particles.topology())
+                .map(kernel, |here, (offset, mass)| {
+                    let corner = domain.frame().corner(here.bucket);
+                    let points = offset.iter().zip(mass.iter());
+                    points.fold(0.0, |sum, (offset, mass)| {
+                        sum + energy(corner + offset.as_dvec3(), f64::from(*mass))
+                    })
+                })?;
+            Ok::<f64, SimError>(buckets.into_iter().sum())
+        };
         let mut sum = 0.0;
         for (object, material) in &self.on {
             sum += match material {
-                Material::Spatial(on) => {
-                    let particles = &world.particles[on.particles];
-                    let domain = &world.domains[world.object(*object).domain];
-                    let kernel = (particles.own(particles.position()), particles.own(on.mass));
-                    let buckets = Accessor::new("energy of places", domain)
-                        .over(particles.topology())
-                        .map(kernel, |here, (offset, mass)| {
-                            let corner = domain.frame().corner(here.bucket);
-                            let points = offset.iter().zip(mass.iter());
-                            points.fold(0.0, |sum, (offset, mass)| {
-                                sum + energy(corner + offset.as_dvec3(), f64::from(*mass))
-                            })
-                        })?;
-                    buckets.into_iter().sum::<f64>()
-                }
+                Material::Spatial(on) => spatial(*object, on.particles, on.mass)?,
                 Material::Topological(on) => {
                     let points = &world.points[on.points];
                     let (position, mass) =
@@ -429,6 +431,12 @@ impl<F: Force> Acting<F> {
                     position.iter().zip(mass.iter()).map(|(at, mass)| energy(*at, *mass)).sum()
                 }
             };
+        }
+        let fluids = self.fluids.iter().filter(|_| self.force.acts_on_fluids());
+        for (object, fluid) in fluids {
+            if let Some(carried) = fluid.particles {
+                sum += spatial(*object, carried.particles, carried.mass)?;
+            }
         }
         Ok(sum)
     }
