@@ -223,6 +223,32 @@ impl ParticleSystem {
         Ok(batch)
     }
 
+    /// New particles by their Buckets of the finest level and offsets [m] from their corners, to the last bit; all channels at
+    /// their defaults. An offset may leave its Bucket: the particle then finds its way when it is appended.
+    pub fn batch_in(&self, buckets: Vec<Bucket>, offsets: &[Vec3]) -> Result<Batch> {
+        let what = || format!("new particles of {}", self.label());
+        if buckets.len() != offsets.len() {
+            let (found, wanted) = (offsets.len(), buckets.len());
+            return Err(CoreError::WrongLength {
+                what: format!("the offsets of {}", what()),
+                found,
+                wanted,
+            });
+        }
+        for bucket in &buckets {
+            if bucket.level != 0 {
+                return Err(CoreError::NoSuchLevel { found: bucket.level, max: 0 });
+            }
+            if !bucket.is_in_range() {
+                bucket.check(&what())?;
+            }
+        }
+        let mut batch = self.empty_batch(buckets.len())?;
+        batch.offsets_mut().copy_from_slice(offsets);
+        batch.buckets = buckets;
+        Ok(batch)
+    }
+
     /// A batch of `len` particles in no Bucket yet.
     pub(super) fn empty_batch(&self, len: usize) -> Result<Batch> {
         let mut columns: Vec<Box<dyn ErasedFlat>> = Vec::new();
