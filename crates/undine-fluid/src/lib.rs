@@ -1,8 +1,11 @@
 //! What liquids and gases share, on any MAC velocity: walls, pressure, viscosity, extension.
 
 pub mod field;
+pub mod fill;
+pub mod pressure;
 
 use undine_sim::BehaviorKind;
 
 /// Every Behavior of this crate.
-pub const BEHAVIORS: &[BehaviorKind] = &[];
+pub const BEHAVIORS: &[BehaviorKind] =
+    &[BehaviorKind::operator::<pressure::Pressure>(&pressure::DECLARATION)];

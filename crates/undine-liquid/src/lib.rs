@@ -1,5 +1,7 @@
 //! Liquids: particles on a sparse MAC grid that follows them.
 
+pub mod seed;
+
 use undine_sim::BehaviorKind;
 
 /// Every Behavior of this crate.

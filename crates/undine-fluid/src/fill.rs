@@ -1,0 +1,388 @@
+//! Fills any solid with particles: at random within equal parts of cells, in their middles, or as Poisson disks.
+//!
+//! A cell of the grid is cut into `per_axis`³ equal parts, and each part that lies inside holds a particle. Where in its part
+//! comes from the number of the part alone, counted from the lowest cell of the solid's box: so the same solid is filled in the
+//! same way wherever it is, by any number of threads and processes. Blocks of Buckets are halved, and left out or taken whole
+//! by the distance at their middle, which changes by no more than the way one goes; only cells that the surface may cut are
+//! asked about their particles one by one.
+
+use rayon::prelude::*;
+use undine_core::domain::VOXELS_PER_BUCKET;
+use undine_core::glam::{DVec3, I64Vec3, IVec3, Vec3};
+use undine_core::mesh::Bounds;
+use undine_core::{Bucket, CoreError, Frame, MemoryBudget};
+use undine_geometry::sampling::{Sampling, sample_volume_poisson};
+use undine_geometry::{Nearest, Solid, random};
+use undine_sim::{Result, SimError};
+
+/// How a solid is filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Seeding {
+    /// At random within equal parts of a cell.
+    #[default]
+    Jittered,
+    /// At random, none close to another.
+    Poisson,
+    /// In the middle of equal parts of a cell.
+    Lattice,
+}
+
+/// What is to be filled in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fill {
+    /// Particles along the edge of a cell, from 1 to [`Fill::MOST_PER_AXIS`].
+    pub per_axis: u32,
+    /// Where in their parts of a cell they are.
+    pub how: Seeding,
+    /// Other seeds make other particles.
+    pub seed: u64,
+    /// The part that this process fills, and how many there are: consecutive Buckets of all.
+    pub part: [usize; 2],
+}
+
+impl Default for Fill {
+    fn default() -> Self {
+        Self { per_axis: 2, how: Seeding::default(), seed: 0, part: [0, 1] }
+    }
+}
+
+impl Fill {
+    /// The most particles along the edge of a cell.
+    pub const MOST_PER_AXIS: u32 = 8;
+
+    /// The volume that a particle stands for, in cells of this size [m].
+    pub fn volume_each(&self, voxel: f64) -> f64 {
+        (voxel / f64::from(self.per_axis)).powi(3)
+    }
+
+    /// How many particles a cell has.
+    pub fn per_cell(&self) -> u64 {
+        u64::from(self.per_axis).pow(3)
+    }
+}
+
+/// What particles may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Room<'a> {
+    /// Of memory, all stores together.
+    pub budget: &'a MemoryBudget,
+    /// What each particle takes, with its share of the grid [bytes].
+    pub bytes_each: u64,
+}
+
+/// A solid full of particles, Bucket after Bucket along the curve.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Filled {
+    /// The Bucket of each.
+    pub buckets: Vec<Bucket>,
+    /// Its offset from the Bucket's corner [m].
+    pub offsets: Vec<Vec3>,
+    /// The volume that each stands for [m³].
+    pub volume_each: f64,
+}
+
+/// Points this far from a surface, as a part of a cell, are on it, and so outside: rounding decides nothing.
+const ON_SURFACE: f64 = 1e-6;
+/// Of a solid full of Poisson disks, each takes this volume over the cube of its radius: random sequential packing of balls of half
+/// the radius fills 0.3841 of space (Torquato, Uche and Stillinger 2006).
+const POISSON_VOLUME: f64 = std::f64::consts::PI / 6.0 / 0.3841;
+/// What a cut block takes while blocks are halved [bytes].
+const BYTES_OF_BLOCK: u64 = 64;
+
+/// Fills a solid with particles of cells of this frame.
+///
+/// Each stands for the same volume: that of a part of a cell, or, of Poisson disks, the volume of the solid over their number. The
+/// volume filled is that of the solid but for the parts at its surface, which are in or out by chance. Refuses a solid
+/// without end, and more particles than there is room for.
+pub fn fill(solid: &dyn Solid, frame: &Frame, fill: &Fill, room: Room<'_>) -> Result<Filled> {
+    if !(1..=Fill::MOST_PER_AXIS).contains(&fill.per_axis) {
+        return Err(CoreError::BadValue {
+            what: "the number of particles along the edge of a cell".into(),
+            found: fill.per_axis.to_string(),
+            wanted: "from 1 to 8",
+        }
+        .into());
+    }
+    let Some(bounds) = finite_bounds(solid)? else { return Ok(Filled::default()) };
+    let filler = Filler::new(solid, &bounds, frame, fill);
+    let blocks = filler.blocks(&bounds, room)?;
+    match fill.how {
+        Seeding::Jittered | Seeding::Lattice => Ok(filler.stratified(&part_of(&blocks, fill.part))),
+        Seeding::Poisson => {
+            let filled = filler.stratified(&blocks).offsets.len() as f64;
+            let mut all = filler.poisson(&bounds, filled)?;
+            all.buckets = part_of(&all.buckets, fill.part);
+            all.offsets = part_of(&all.offsets, fill.part);
+            Ok(all)
+        }
+    }
+}
+
+/// The box around a solid; nothing if there is nothing in it.
+fn finite_bounds(solid: &dyn Solid) -> Result<Option<Bounds>> {
+    let bounds = solid.bounds().filter(|bounds| bounds.min.is_finite() && bounds.max.is_finite());
+    let Some(bounds) = bounds else {
+        let what = "it has no end, so that there is no end of particles in it";
+        return Err(SimError::setup("input", what, "intersect it with a box"));
+    };
+    Ok((bounds.size().min_element() > 0.0).then_some(bounds))
+}
+
+/// A process's part of a list: as many as the others have, but for one.
+fn part_of<T: Clone>(all: &[T], [part, parts]: [usize; 2]) -> Vec<T> {
+    let end = |part: usize| all.len() * part / parts.max(1);
+    all[end(part).min(all.len())..end(part + 1).min(all.len())].to_vec()
+}
+
+/// A cube of Buckets.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    low: IVec3,
+    side: i32,
+    /// Whether all of it is known to lie inside.
+    is_inside: bool,
+}
+
+struct Filler<'a> {
+    solid: &'a dyn Solid,
+    frame: &'a Frame,
+    fill: &'a Fill,
+    /// The lowest cell of the solid's box.
+    first: I64Vec3,
+}
+
+const CELLS: i64 = VOXELS_PER_BUCKET as i64;
+
+impl<'a> Filler<'a> {
+    fn new(solid: &'a dyn Solid, bounds: &Bounds, frame: &'a Frame, fill: &'a Fill) -> Self {
+        // A box that begins at a cell's face begins there wherever the box is.
+        let first = (bounds.min - frame.origin()) / frame.voxel_size(0) + ON_SURFACE;
+        Self { solid, frame, fill, first: first.floor().as_i64vec3() }
+    }
+
+    /// The Buckets that may hold a part of the inside, along the curve, each with whether it lies inside as a whole.
+    fn blocks(&self, bounds: &Bounds, room: Room<'_>) -> Result<Vec<Block>> {
+        let bucket = |at: DVec3| self.frame.locate(at, 0, "a solid that is filled with particles");
+        let (low, high) = (bucket(bounds.min)?.0.coord, bucket(bounds.max)?.0.coord);
+        let across = (high - low).max_element() as u32 + 1;
+        let whole = Block { low, side: across.next_power_of_two() as i32, is_inside: false };
+        let mut blocks: Vec<Block> = self.judge(whole).into_iter().collect();
+        while blocks.iter().any(|block| block.side > 1) {
+            let halve = |block: &Block| -> Vec<Block> {
+                if block.side == 1 {
+                    return vec![*block];
+                }
+                let parts = halves(block).filter(|part| part.low.cmple(high).all());
+                parts.filter_map(|part| self.judge(part)).collect()
+            };
+            blocks = blocks.par_iter().with_min_len(64).flat_map_iter(halve).collect();
+            self.check(&blocks, room)?;
+        }
+        blocks.par_sort_unstable_by_key(|block| Bucket::at(0, block.low).key());
+        Ok(blocks)
+    }
+
+    /// The block with its side of the surface, if it is known; `None` if it lies outside.
+    fn judge(&self, block: Block) -> Option<Block> {
+        if block.is_inside {
+            return Some(block);
+        }
+        let side = f64::from(block.side) * self.frame.bucket_size(0);
+        let middle = self.frame.corner(Bucket::at(0, block.low)) + 0.5 * side;
+        let (_, is_inside) = self.side_of(middle, side)?;
+        Some(Block { is_inside, ..block })
+    }
+
+    /// The distance [m] at the middle [m] of a cube of this side [m], and whether all of it is known to lie inside; `None` if it
+    /// lies outside.
+    fn side_of(&self, middle: DVec3, side: f64) -> Option<(f64, bool)> {
+        let reach = 0.5 * 3.0_f64.sqrt() * side * (1.0 + 1e-9);
+        let distance = self.solid.distance(middle);
+        // Written so that a distance that is no number lies outside.
+        (distance < reach).then_some((distance, distance < -reach - ON_SURFACE * side))
+    }
+
+    /// Refuses blocks with more particles than there is room for. Of those that are cut, half is inside.
+    fn check(&self, blocks: &[Block], room: Room<'_>) -> Result<()> {
+        let buckets = |block: &Block| (block.side as f64).powi(3);
+        let inside: f64 = blocks.iter().filter(|block| block.is_inside).map(buckets).sum();
+        let cut = blocks.iter().filter(|block| !block.is_inside).count() as f64;
+        let in_bucket = (self.fill.per_cell() * 512) as f64;
+        let particles = (inside + 0.5 * cut) * in_bucket;
+        let wanted = particles * room.bytes_each as f64 + cut * BYTES_OF_BLOCK as f64;
+        match room.budget.check("particles", wanted as u64) {
+            Err(CoreError::OverBudget { free, budget, .. }) => {
+                let voxel = self.frame.voxel_size(0);
+                // A volume grows with the cube of the number of cells, and a little is left to spare.
+                let enough = voxel * (1.1 * wanted / (free.max(1) as f64)).cbrt();
+                let gigabytes = |bytes: f64| bytes / (1 << 30) as f64;
+                let what = format!(
+                    "voxels of {voxel} m make {particles:.2e} particles or more, which need {:.1} GiB of memory, and {:.1} of {:.1} GiB are left",
+                    gigabytes(wanted),
+                    gigabytes(free as f64),
+                    gigabytes(budget as f64),
+                );
+                Err(SimError::setup("voxel", what, format!("voxels of {enough:.2e} m would fit")))
+            }
+            other => Ok(other?),
+        }
+    }
+
+    /// A particle in each part of a cell that lies inside.
+    fn stratified(&self, blocks: &[Block]) -> Filled {
+        let each: Vec<Vec<Vec3>> = blocks.par_iter().map(|block| self.in_bucket(block)).collect();
+        let mut filled = Filled {
+            volume_each: self.fill.volume_each(self.frame.voxel_size(0)),
+            ..Filled::default()
+        };
+        let count = each.iter().map(Vec::len).sum();
+        filled.buckets.reserve_exact(count);
+        filled.offsets.reserve_exact(count);
+        for (block, offsets) in blocks.iter().zip(each) {
+            let bucket = Bucket::at(0, block.low);
+            filled.buckets.extend(std::iter::repeat_n(bucket, offsets.len()));
+            filled.offsets.extend(offsets);
+        }
+        filled
+    }
+
+    fn in_bucket(&self, block: &Block) -> Vec<Vec3> {
+        let mut offsets = Vec::new();
+        let cells = Cells { low: IVec3::ZERO, side: VOXELS_PER_BUCKET as i32 };
+        if block.is_inside {
+            offsets.reserve_exact(512 * self.fill.per_cell() as usize);
+            self.each_part(block.low, cells, |offset| offsets.push(offset));
+        } else {
+            cells.halves().for_each(|half| self.in_cells(block.low, half, &mut offsets));
+        }
+        offsets
+    }
+
+    /// Halves cubes of cells that the surface may cut, down to cells.
+    fn in_cells(&self, bucket: IVec3, cells: Cells, offsets: &mut Vec<Vec3>) {
+        let voxel = self.frame.voxel_size(0);
+        let corner = self.frame.corner(Bucket::at(0, bucket));
+        let side = f64::from(cells.side) * voxel;
+        let middle = corner + cells.low.as_dvec3() * voxel + 0.5 * side;
+        match self.side_of(middle, side) {
+            None => {}
+            Some((_, true)) => self.each_part(bucket, cells, |offset| offsets.push(offset)),
+            Some(_) if cells.side > 1 => {
+                cells.halves().for_each(|half| self.in_cells(bucket, half, offsets));
+            }
+            Some((known, false)) => {
+                let least = -ON_SURFACE * voxel;
+                self.each_part(bucket, cells, |offset| {
+                    let at = corner + offset.as_dvec3();
+                    let way = at.distance(middle);
+                    // What is deeper than its way from the middle needs no question.
+                    let is_inside = known + way < least
+                        || (known - way < least && self.solid.distance(at) < least);
+                    if is_inside {
+                        offsets.push(offset);
+                    }
+                });
+            }
+        }
+    }
+
+    /// The place of the particle of each part of a cube of cells: an offset from the Bucket's corner [m].
+    fn each_part(&self, bucket: IVec3, cells: Cells, mut keep: impl FnMut(Vec3)) {
+        let parts = i64::from(self.fill.per_axis);
+        let width = self.frame.voxel_size(0) / parts as f64;
+        let end = (self.frame.bucket_size(0) as f32).next_down();
+        // The first part of the Bucket, counted from the lowest cell of the solid.
+        let first = (bucket.as_i64vec3() * CELLS - self.first) * parts;
+        let range = |axis: usize| {
+            i64::from(cells.low[axis]) * parts..i64::from(cells.low[axis] + cells.side) * parts
+        };
+        for x in range(0) {
+            let of_x = random::bits(self.fill.seed, (first.x + x) as u64);
+            for y in range(1) {
+                let of_y = random::bits(of_x, (first.y + y) as u64);
+                for z in range(2) {
+                    let part = DVec3::new(x as f64, y as f64, z as f64);
+                    let within = match self.fill.how {
+                        Seeding::Lattice => DVec3::splat(0.5),
+                        _ => thrice(random::bits(of_y, (first.z + z) as u64)),
+                    };
+                    keep(((part + within) * width).as_vec3().min(Vec3::splat(end)));
+                }
+            }
+        }
+    }
+
+    /// Poisson disks, of a solid that has so many parts inside.
+    fn poisson(&self, bounds: &Bounds, parts: f64) -> Result<Filled> {
+        let volume = self.fill.volume_each(self.frame.voxel_size(0));
+        let radius = (volume / POISSON_VOLUME).cbrt();
+        let (low, _) = self.frame.locate(bounds.min, 0, "a solid that is filled with particles")?;
+        // From the corner of its lowest Bucket, so that nothing depends on where it is.
+        let shifted = Shifted { solid: self.solid, by: self.frame.corner(low) };
+        let sampling = Sampling { seed: self.fill.seed, ..Sampling::default() };
+        let points = sample_volume_poisson(&shifted, radius, sampling)?;
+        let from_low = Frame::new(DVec3::ZERO, self.frame.voxel_size(0))?;
+        let place = |&at: &DVec3| {
+            let (bucket, offset) = from_low.locate(at, 0, "a Poisson disk")?;
+            Ok((bucket.offset(low.coord).check("a Poisson disk")?, offset))
+        };
+        let mut places: Vec<(Bucket, Vec3)> =
+            points.par_iter().map(place).collect::<Result<_>>()?;
+        places.sort_by_key(|(bucket, _)| bucket.key());
+        let volume_each = volume * parts / (places.len() as f64).max(1.0);
+        let (buckets, offsets) = places.into_iter().unzip();
+        Ok(Filled { buckets, offsets, volume_each })
+    }
+}
+
+fn halves(block: &Block) -> impl Iterator<Item = Block> {
+    let (block, side) = (*block, block.side / 2);
+    octants().map(move |octant| Block { low: block.low + side * octant, side, ..block })
+}
+
+fn octants() -> impl Iterator<Item = IVec3> {
+    (0..8).map(|n| IVec3::new(n >> 2 & 1, n >> 1 & 1, n & 1))
+}
+
+/// A cube of cells of a Bucket.
+#[derive(Debug, Clone, Copy)]
+struct Cells {
+    low: IVec3,
+    side: i32,
+}
+
+impl Cells {
+    fn halves(self) -> impl Iterator<Item = Self> {
+        let side = self.side / 2;
+        octants().map(move |octant| Self { low: self.low + side * octant, side })
+    }
+}
+
+/// Three numbers of 0 .. 1 from 63 bits, never 0 nor 1.
+fn thrice(bits: u64) -> DVec3 {
+    let part = |n: u32| ((bits >> (21 * n) & 0x1f_ffff) as f64 + 0.5) / (1 << 21) as f64;
+    DVec3::new(part(0), part(1), part(2))
+}
+
+/// A solid seen from elsewhere.
+#[derive(Debug)]
+struct Shifted<'a> {
+    solid: &'a dyn Solid,
+    by: DVec3,
+}
+
+impl Solid for Shifted<'_> {
+    fn distance(&self, at: DVec3) -> f64 {
+        self.solid.distance(at + self.by)
+    }
+
+    fn nearest(&self, at: DVec3) -> Nearest {
+        let near = self.solid.nearest(at + self.by);
+        Nearest { point: near.point - self.by, ..near }
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        let Bounds { min, max } = self.solid.bounds()?;
+        Some(Bounds { min: min - self.by, max: max - self.by })
+    }
+}
