@@ -59,6 +59,8 @@ pub enum InverseDensity {
     Constant(f32),
     /// By face.
     Channel(MacHandle),
+    /// One over the mean density of the liquid cells on both sides of a face, from a channel of densities [kg/m³].
+    OfCells(Handle<f32>),
 }
 
 /// Where the free surface lies between a liquid cell and one of air.
@@ -96,8 +98,10 @@ impl<'a> PressureInput<'a> {
         if let Open::Channel(mac) = self.open {
             channels.extend(mac.faces);
         }
-        if let InverseDensity::Channel(mac) = self.inverse_density {
-            channels.extend(mac.faces);
+        match self.inverse_density {
+            InverseDensity::Constant(_) => {}
+            InverseDensity::Channel(mac) => channels.extend(mac.faces),
+            InverseDensity::OfCells(density) => channels.push(density),
         }
         if let Surface::Distance { distance, .. } = self.surface {
             channels.push(distance);
@@ -135,11 +139,42 @@ impl<'a> PressureInput<'a> {
     }
 }
 
+/// θ: where the free surface lies on the way from the centre of a liquid cell to that of one of air, by the distances of both.
+///
+/// A cell that is liquid by the mask but not by its distance counts as lying on the surface.
+#[inline]
+pub fn fraction(inside: f32, outside: f32, smallest: f32) -> f32 {
+    if inside >= 0.0 {
+        smallest
+    } else if outside <= inside {
+        1.0
+    } else {
+        (inside / (inside - outside)).clamp(smallest, 1.0)
+    }
+}
+
+/// One over the mean of the densities of the liquid cells on both sides of a face; infinite where there are none.
+#[inline]
+pub fn inverse_of_mean(densities: [Option<f32>; 2]) -> f32 {
+    match densities {
+        [Some(below), Some(above)] => 2.0 / (below + above),
+        [Some(one), None] | [None, Some(one)] => 1.0 / one,
+        [None, None] => f32::INFINITY,
+    }
+}
+
+/// Whether an open area counts as one: what is left of a face by rounding does not.
+#[inline]
+pub fn is_open(area: f32) -> bool {
+    area >= CLOSED
+}
+
 /// The columns of the input's channels, claimed for reading.
 pub(super) struct Columns<'a> {
     liquid: &'a VoxelColumn<u64>,
     open: Option<[&'a VoxelColumn<f32>; 3]>,
     inverse_density: Option<[&'a VoxelColumn<f32>; 3]>,
+    density: Option<&'a VoxelColumn<f32>>,
     distance: Option<&'a VoxelColumn<f32>>,
     diagonal: Option<&'a VoxelColumn<f32>>,
     input: &'a PressureInput<'a>,
@@ -162,7 +197,11 @@ pub(super) fn with_columns<R>(
     };
     let inverse_density = match input.inverse_density {
         InverseDensity::Channel(handle) => Some(mac(handle)?),
-        InverseDensity::Constant(_) => None,
+        InverseDensity::Constant(_) | InverseDensity::OfCells(_) => None,
+    };
+    let density = match input.inverse_density {
+        InverseDensity::OfCells(handle) => Some(volume.column(handle)?),
+        InverseDensity::Constant(_) | InverseDensity::Channel(_) => None,
     };
     let distance = match input.surface {
         Surface::Distance { distance, .. } => Some(volume.column(distance)?),
@@ -173,6 +212,7 @@ pub(super) fn with_columns<R>(
         liquid: &liquid,
         open: open.as_ref().map(|faces| faces.each_ref().map(|face| &**face)),
         inverse_density: inverse_density.as_ref().map(|faces| faces.each_ref().map(|face| &**face)),
+        density: density.as_deref(),
         distance: distance.as_deref(),
         diagonal: diagonal.as_deref(),
         input,
@@ -184,7 +224,7 @@ pub(super) fn with_columns<R>(
 impl Columns<'_> {
     fn check(&self) -> Result<()> {
         let faces = self.open.iter().chain(&self.inverse_density).flatten();
-        let all = faces.chain(&self.distance).chain(&self.diagonal);
+        let all = faces.chain(&self.density).chain(&self.distance).chain(&self.diagonal);
         for column in all {
             if column.chunk_len() != VOXELS {
                 return Err(SolveError::BadValue {
@@ -293,7 +333,11 @@ impl Columns<'_> {
                 if !(wet_above || wet_below) {
                     continue;
                 }
-                let c = self.coefficient(axis, (slot_above, above), slot_below == NONE)?;
+                let wet = [
+                    wet_below.then_some((slot_below, below)),
+                    wet_above.then_some((slot_above, above)),
+                ];
+                let c = self.coefficient(axis, (slot_above, above), slot_below == NONE, wet)?;
                 if c == 0.0 {
                     continue;
                 }
@@ -318,8 +362,15 @@ impl Columns<'_> {
         Ok(piece)
     }
 
-    /// The coefficient of the face below a voxel. `outside`: whether there is no Bucket below it.
-    fn coefficient(&self, axis: usize, above: (Slot, usize), outside: bool) -> Result<f32> {
+    /// The coefficient of the face below a voxel. `outside`: whether there is no Bucket below it; `wet`: the liquid cells on its
+    /// two sides.
+    fn coefficient(
+        &self,
+        axis: usize,
+        above: (Slot, usize),
+        outside: bool,
+        wet: [Option<(Slot, usize)>; 2],
+    ) -> Result<f32> {
         let (slot, voxel) = above;
         let value = |column: &VoxelColumn<f32>| match slot {
             NONE => column.background(),
@@ -333,12 +384,18 @@ impl Columns<'_> {
         let inverse_density = match (self.input.inverse_density, self.inverse_density) {
             (_, Some(faces)) => value(faces[axis]),
             (InverseDensity::Constant(value), _) => value,
+            (InverseDensity::OfCells(_), _) => {
+                let density = |(slot, voxel): (Slot, usize)| {
+                    self.density.map_or(0.0, |density| density.chunk(slot)[voxel])
+                };
+                inverse_of_mean(wet.map(|cell| cell.map(density)))
+            }
             (InverseDensity::Channel(_), None) => 0.0,
         };
         if !(0.0..=1.0).contains(&open) {
             return Err(self.bad("the open area", axis, above, open, "from 0 to 1"));
         }
-        if open < CLOSED {
+        if !is_open(open) {
             return Ok(0.0);
         }
         if !(inverse_density.is_finite() && inverse_density > 0.0) {
@@ -367,11 +424,7 @@ impl Columns<'_> {
             let (cell, value) = if inside.is_finite() { (dry, outside) } else { (wet, inside) };
             return Err(self.bad("the distance to the surface", 3, cell, value, "finite"));
         }
-        // A cell that is liquid by the mask but not by the distance counts as lying on the surface.
-        if inside >= 0.0 || outside <= inside {
-            return Ok(if inside >= 0.0 { smallest } else { 1.0 });
-        }
-        Ok((inside / (inside - outside)).clamp(smallest, 1.0))
+        Ok(fraction(inside, outside, smallest))
     }
 
     fn add_diagonal(&self, slot: Slot, piece: &mut Piece) -> Result<()> {

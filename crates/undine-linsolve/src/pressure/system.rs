@@ -21,7 +21,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use undine_core::domain::Slot;
-use undine_core::{BucketSet, DiscreteVolume, GridDomain, Handle, Topology};
+use undine_core::{Accessor, BucketSet, DiscreteVolume, GridDomain, Handle, Topology};
 
 /// What sums over a region may be wrong by, as a share of what they add.
 const ROUNDING: f64 = 1e-12;
@@ -149,18 +149,17 @@ impl PressureSystem {
     pub fn write(
         &self,
         vector: &[f64],
+        domain: &GridDomain,
         volume: &DiscreteVolume,
         channel: Handle<f32>,
     ) -> Result<()> {
         self.rows.check("the pressure", vector)?;
-        let mut column = volume.column_mut(channel)?;
-        check_resolution(column.chunk_len())?;
-        for (n, from) in vector.chunks(VOXELS).enumerate() {
-            let bucket = self.topology.bucket(n as Slot);
-            let Some(slot) = volume.topology().slot(bucket) else { continue };
-            let to = column.chunk_mut(slot);
-            self.each_active(n, |voxel, place| to[voxel] = from[place] as f32);
-        }
+        check_resolution(volume.column(channel)?.chunk_len())?;
+        let buckets = Accessor::new("write pressures", domain).over(&self.topology).level(0);
+        buckets.run(volume.write(channel), |here, to| {
+            let from = &vector[here.slot as usize * VOXELS..][..VOXELS];
+            self.each_active(here.slot as usize, |voxel, place| to[voxel] = from[place] as f32);
+        })?;
         Ok(())
     }
 

@@ -144,7 +144,7 @@ fn channels_go_in_and_out_by_voxel() {
     let pressure = tank.volume.add_channel(&spec, VoxelShape::CELLS).unwrap();
     let system = PressureSystem::new(&tank.domain, &tank.plain()).unwrap();
     let phi = system.read(&tank.volume, tank.distance).unwrap();
-    system.write(&phi, &tank.volume, pressure).unwrap();
+    system.write(&phi, &tank.domain, &tank.volume, pressure).unwrap();
     let (wanted, found) =
         (tank.volume.column(tank.distance).unwrap(), tank.volume.column(pressure).unwrap());
     for slot in tank.volume.topology().level(0) {
