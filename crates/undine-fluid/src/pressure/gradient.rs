@@ -1,0 +1,109 @@
+//! What pressure does to the velocity: u ← u − Δt/ρ·∇p on every open face of a liquid cell.
+//!
+//! Towards air the pressure falls to that of the surface within the fraction θ of a cell (ghost fluid: Gibou et al. 2002; Enright
+//! et al. 2003), with the θ of the matrix, so that what is left of the divergence is what the solver left. A face without an open
+//! part takes the velocity of its wall.
+
+use super::layers::{Bits, bits, is_on, lower, lower_bits, ones, step};
+use undine_core::{Accessor, DiscreteVolume, GridDomain, Handle};
+use undine_linsolve::pressure::{fraction, inverse_of_mean, is_open};
+use undine_sim::Result;
+use undine_sim::offers::FluidField;
+
+/// How pressure acts on faces.
+#[derive(Debug, Clone, Copy)]
+pub struct Gradient {
+    /// Δt/Δx [s/m].
+    pub step: f32,
+    /// One over the density where that is the same everywhere [m³/kg].
+    pub inverse_density: Option<f32>,
+    /// The smallest θ.
+    pub smallest: f32,
+}
+
+impl Gradient {
+    /// Takes the gradient of the pressure out of the velocity.
+    pub fn subtract(
+        &self,
+        domain: &GridDomain,
+        volume: &DiscreteVolume,
+        field: &FluidField,
+    ) -> Result<()> {
+        let own = |faces: [Handle<f32>; 3]| faces.map(|face| volume.own(face));
+        let density = match self.inverse_density {
+            Some(_) => None,
+            None => Some(volume.around(field.density, 1)),
+        };
+        let kernel = (
+            (volume.around(field.cells.words, 1), volume.around(field.pressure, 1)),
+            (field.distance.map(|distance| volume.around(distance, 1)), density),
+            (own(field.walls.area.faces), own(field.walls.velocity.faces)),
+            field.velocity.faces.map(|face| volume.write(face)),
+        );
+        let task = "subtract the pressure gradient";
+        Accessor::new(task, domain).over(volume.topology()).level(0).run(
+            kernel,
+            |_, ((cells, pressure), (distance, density), (area, wall), velocity)| {
+                let here = bits(cells.chunk());
+                for (axis, velocity) in velocity.into_iter().enumerate() {
+                    let (x, y, z) = step(axis, -1);
+                    let below = lower_bits(axis, &here, &bits(cells.neighbour(x, y, z)));
+                    let touched: Bits = std::array::from_fn(|n| here[n] | below[n]);
+                    if touched == [0; 8] {
+                        continue;
+                    }
+                    let p = pressure.chunk();
+                    let p_below = lower(axis, p, pressure.neighbour(x, y, z));
+                    let (area, wall) = (area[axis], wall[axis]);
+
+                    // Far from surfaces and walls.
+                    let inside = (0..8).all(|n| here[n] & below[n] == u64::MAX);
+                    if let Some(inverse_density) = self.inverse_density
+                        && inside
+                        && area.iter().all(|&area| area == 1.0)
+                    {
+                        let c = self.step * inverse_density;
+                        for ((u, p), p_below) in velocity.iter_mut().zip(p).zip(&p_below) {
+                            *u -= c * (p - p_below);
+                        }
+                        continue;
+                    }
+
+                    let phi = distance.map(|distance| {
+                        let own = distance.chunk();
+                        (own, lower(axis, own, distance.neighbour(x, y, z)))
+                    });
+                    let rho = density.map(|density| {
+                        let own = density.chunk();
+                        (own, lower(axis, own, density.neighbour(x, y, z)))
+                    });
+                    for n in ones(&touched) {
+                        if !is_open(area[n]) {
+                            velocity[n] = wall[n];
+                            continue;
+                        }
+                        let wet = [is_on(&below, n), is_on(&here, n)];
+                        let theta = match (&phi, wet) {
+                            (Some((above, below)), [true, false]) => {
+                                fraction(below[n], above[n], self.smallest)
+                            }
+                            (Some((above, below)), [false, true]) => {
+                                fraction(above[n], below[n], self.smallest)
+                            }
+                            _ => 1.0,
+                        };
+                        let inverse_density = match (&rho, self.inverse_density) {
+                            (Some((above, below)), _) => inverse_of_mean([
+                                wet[0].then_some(below[n]),
+                                wet[1].then_some(above[n]),
+                            ]),
+                            (None, constant) => constant.unwrap_or(0.0),
+                        };
+                        velocity[n] -= self.step * inverse_density * (p[n] - p_below[n]) / theta;
+                    }
+                }
+            },
+        )?;
+        Ok(())
+    }
+}
