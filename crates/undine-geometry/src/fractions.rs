@@ -47,28 +47,50 @@ pub fn cut(
     let accessor = Accessor::new("cut cells", domain).over(volume.topology()).level(0);
     accessor.run_with(
         (x, y, z, volume.write(fractions.volume)),
-        || vec![0.0; CORNERS.pow(3)],
-        |corners, here, (x, y, z, cells)| {
-            // A Bucket that the surface does not reach is open or closed as a whole, with one voxel to spare for the
-            // ways between centres that lead out of it.
-            let radius = 3.0_f64.sqrt() * (0.5 * frame.bucket_size(0) + frame.voxel_size(0));
-            let middle = solid.distance(frame.centre(here.bucket));
-            if middle.abs() > radius {
-                let open = if middle > 0.0 { 1.0 } else { 0.0 };
-                for channel in [x, y, z, cells] {
-                    channel.fill(open);
-                }
-                return;
-            }
-            let cut = Cut { solid, lattice: Lattice { frame, bucket: here.bucket } };
-            cut.measure_corners(corners);
-            cut.cut_cells(corners, cells);
-            for (axis, faces) in [x, y, z].into_iter().enumerate() {
-                cut.cut_faces(axis, corners, faces);
-            }
-        },
+        || Cutter::new(frame),
+        |cutter, here, (x, y, z, cells)| cutter.cut(solid, here.bucket, [x, y, z], cells),
     )?;
     Ok(())
+}
+
+/// Cuts one Bucket after the other, with memory of its own: each thread has one.
+#[derive(Debug, Clone)]
+pub struct Cutter {
+    frame: Frame,
+    corners: Vec<f64>,
+}
+
+impl Cutter {
+    /// One that cuts Buckets on this frame.
+    pub fn new(frame: Frame) -> Self {
+        Self { frame, corners: vec![0.0; CORNERS.pow(3)] }
+    }
+
+    /// Writes what `solid` leaves open of the lower faces and the cells of a Bucket of the finest level: 8³ of each.
+    pub fn cut(
+        &mut self,
+        solid: &dyn Solid,
+        bucket: Bucket,
+        area: [&mut [f32]; 3],
+        volume: &mut [f32],
+    ) {
+        // A Bucket that the surface does not reach is open or closed as a whole, with one voxel to spare for the
+        // ways between centres that lead out of it.
+        let frame = self.frame;
+        let radius = 3.0_f64.sqrt() * (0.5 * frame.bucket_size(0) + frame.voxel_size(0));
+        let middle = solid.distance(frame.centre(bucket));
+        if middle.abs() > radius {
+            let open = if middle > 0.0 { 1.0 } else { 0.0 };
+            area.into_iter().chain([volume]).for_each(|channel| channel.fill(open));
+            return;
+        }
+        let cut = Cut { solid, lattice: Lattice { frame, bucket } };
+        cut.measure_corners(&mut self.corners);
+        cut.cut_cells(&self.corners, volume);
+        for (axis, faces) in area.into_iter().enumerate() {
+            cut.cut_faces(axis, &self.corners, faces);
+        }
+    }
 }
 
 /// Places in a Bucket, from numbers that are the same whichever Bucket asks.
@@ -138,8 +160,20 @@ impl Cut<'_> {
         }
         let centre = DVec3::from_array(cell.map(|n| n as f64 + 0.5));
         let back = IVec3::AXES[axis].as_dvec3();
+        if self.is_free(centre - back, centre) {
+            return false;
+        }
         let [from, to] = [centre - back, centre].map(|voxels| self.standpoint(voxels));
         from.zip(to).is_some_and(|(from, to)| self.solid.is_wall_between(from, to))
+    }
+
+    /// Whether the free balls around both ends of a way of one voxel and around its middle cover it all, and more than what
+    /// counts as a touch: then nothing is between.
+    fn is_free(&self, from: DVec3, to: DVec3) -> bool {
+        let apart = 0.503 * self.lattice.frame.voxel_size(0);
+        let [from, middle, to] = [from, 0.5 * (from + to), to]
+            .map(|voxels| self.solid.distance(self.lattice.place(voxels)));
+        from > 0.0 && to > 0.0 && from + middle > apart && middle + to > apart
     }
 
     /// Where one stands outside of the solid in a cell, by the voxels to its centre: the centre itself, or beside the thin wall

@@ -86,6 +86,19 @@ const LEAST_RADIUS_BY_DISTANCE: f64 = 1e-3;
 const STEEPNESS_BETWEEN_VOXELS: f64 = 1.732_050_807_568_877_2;
 
 impl Form {
+    /// Whether both are one and the same thing in memory.
+    pub fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Solid(one), Self::Solid(other)) => Arc::ptr_eq(one, other),
+            (Self::Mesh(one), Self::Mesh(other)) => Arc::ptr_eq(one, other),
+            (Self::Deforming(one, by), Self::Deforming(other, also_by)) => {
+                Arc::ptr_eq(one, other) && Arc::ptr_eq(by, also_by)
+            }
+            (Self::Level(one, v), Self::Level(other, w)) => Arc::ptr_eq(one, other) && v == w,
+            _ => false,
+        }
+    }
+
     /// The times [s] within a step at which the form's own motion changes.
     pub fn turns(&self, start: f64, end: f64) -> Vec<f64> {
         match self {
@@ -127,6 +140,15 @@ impl FormStep<'_> {
     /// Whether it has a motion of its own.
     pub fn deforms(&self) -> bool {
         matches!(self, Self::Deforming(_) | Self::Level { velocity: Some(_), .. })
+    }
+
+    /// How far anything of it goes during the step by its own motion, at most [m].
+    pub fn longest_way(&self) -> f64 {
+        match self {
+            Self::Deforming(moving) => moving.longest_way(),
+            _ if self.deforms() => f64::INFINITY,
+            _ => 0.0,
+        }
     }
 
     /// A finite box that holds it during all of the step, where it does not deform.

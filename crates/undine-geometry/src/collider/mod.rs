@@ -136,6 +136,11 @@ impl Collider {
         Ok(self)
     }
 
+    /// Whether another one is made of the very same thing; it may move in another way.
+    pub fn has_form_of(&self, other: &Self) -> bool {
+        self.form.is(&other.form)
+    }
+
     /// The collider during a step of time [s], from `start` to `end`, which may be the same.
     pub fn during(&self, start: f64, end: f64) -> Result<ColliderStep<'_>> {
         if !(start.is_finite() && end.is_finite() && start <= end) {
@@ -360,6 +365,29 @@ impl ColliderStep<'_> {
         let near = DVec3::splat(radius.max(1e-2 * from.distance(to)));
         let (low, high) = (from.min(to) - near, from.max(to) + near);
         low.cmple(reach.max).all() && high.cmpge(reach.min).all()
+    }
+
+    /// A box that holds it during all of the step [m]; `None` if it has no end, or deforms.
+    pub fn reach(&self) -> Option<Bounds> {
+        self.reach
+    }
+
+    /// Where it is at the end of the step.
+    pub fn pose(&self) -> Pose {
+        self.pose
+    }
+
+    /// How far at most the step takes anything of it that ends within `radius` of a place [m]; infinite where it has
+    /// a velocity of its own that nobody bounds.
+    pub fn way_near(&self, at: DVec3, radius: f64) -> f64 {
+        let local = self.pose.to_local(at);
+        let moved = |leg: &Leg| {
+            let angle = leg.from.rotation.angle_between(leg.to.rotation);
+            let chord = leg.from.to_world(local).distance(leg.to.to_world(local));
+            // On its arc, a place leaves the chord by no more than θ²/8 of the arm.
+            chord + angle * radius + 0.125 * angle * angle * local.length()
+        };
+        self.form.longest_way() + self.legs.iter().map(moved).sum::<f64>()
     }
 
     /// Whether any of it moves during the step.

@@ -249,6 +249,15 @@ impl Moving {
         })
     }
 
+    /// How far a vertex goes during the step, at most [m].
+    pub fn longest_way(&self) -> f64 {
+        let longest = |leg: &MovingLeg| {
+            let start = leg.start.bvh().triangles().positions();
+            start.iter().zip(&leg.end).map(|(from, to)| from.distance(*to)).fold(0.0, f64::max)
+        };
+        self.legs.iter().map(longest).sum()
+    }
+
     /// The mesh as it is at the end.
     pub fn at_the_end(&self) -> &MeshSolid {
         &self.end
