@@ -3,9 +3,12 @@
 pub mod field;
 pub mod fill;
 pub mod pressure;
+pub mod walls;
 
 use undine_sim::BehaviorKind;
 
 /// Every Behavior of this crate.
-pub const BEHAVIORS: &[BehaviorKind] =
-    &[BehaviorKind::operator::<pressure::Pressure>(&pressure::DECLARATION)];
+pub const BEHAVIORS: &[BehaviorKind] = &[
+    BehaviorKind::operator::<pressure::Pressure>(&pressure::DECLARATION),
+    BehaviorKind::operator::<walls::Walls>(&walls::DECLARATION),
+];

@@ -1,0 +1,226 @@
+//! Keeping particles out of walls: each goes its way as a small ball, slides along what it meets, and never gets through.
+//!
+//! Most particles are far from every wall. Whether one is, the distances at the centres of cells tell: from place to place
+//! a particle may go on as far as nothing can be (sphere tracing; Hart 1996), as distances change no faster than places.
+//! Only what may meet a wall is swept against the colliders themselves.
+
+use super::near::meet;
+use undine_core::access::VoxelNeighbourhood;
+use undine_core::glam::{DVec3, IVec3, Vec3};
+use undine_core::mesh::Bounds;
+use undine_core::{Accessor, Bucket, DiscreteVolume, Frame, GridDomain, Handle, ParticleSystem};
+use undine_geometry::GeometryError;
+use undine_geometry::collider::{ColliderStep, Impact, sweep_with};
+use undine_geometry::solid::Solid;
+use undine_sim::Result;
+use undine_sim::offers::FluidParticles;
+
+/// The radius of a particle that is kept out of walls, in voxels: what stays between it and a wall.
+const RADIUS: f64 = 0.1;
+/// What has met a wall is lifted from it by this part of its radius more, so that the next step finds it outside.
+const LIFT: f64 = 0.05;
+/// What is inside of a wall by no more than so many voxels is pushed out.
+pub const PUSHED: f64 = 1.0;
+/// How often what is pushed out of one collider, into another, is pushed again.
+const MOST_PUSHES: usize = 4;
+
+/// Keeps particles, on their way from the start of the step to where they are, out of colliders during that step.
+pub fn keep_out(
+    domain: &GridDomain,
+    (volume, distance): (&DiscreteVolume, Handle<f32>),
+    (particles, on): (&ParticleSystem, &FluidParticles),
+    colliders: &[ColliderStep<'_>],
+    friction: f64,
+) -> Result<()> {
+    let frame = *domain.frame();
+    let kernel = (
+        particles.own(on.position_before),
+        particles.write(particles.position()),
+        particles.write(on.velocity),
+        volume.around(distance, 8),
+    );
+    let walls = Swept { colliders, radius: RADIUS * frame.voxel_size(0), friction };
+    let outcomes = Accessor::new("keep particles out of walls", domain)
+        .over(particles.topology())
+        .map(kernel, |here, (start, position, velocity, distance)| {
+            let clearance = Clearance::new(&frame, here.bucket, distance, colliders);
+            let corner = frame.corner(here.bucket);
+            for n in 0..position.len() {
+                if clearance.is_free(start[n], position[n]) {
+                    continue;
+                }
+                let (from, to) = (corner + start[n].as_dvec3(), corner + position[n].as_dvec3());
+                let moved = walls.moved(from, to, velocity[n].as_dvec3())?;
+                if let Some((place, speed)) = moved {
+                    position[n] = (place - corner).as_vec3();
+                    velocity[n] = speed.as_vec3();
+                }
+            }
+            Ok::<(), GeometryError>(())
+        })?;
+    let outcome = outcomes.into_iter().collect::<Result<(), _>>();
+    Ok(outcome?)
+}
+
+/// What distances at the centres of cells tell about ways through a Bucket.
+struct Clearance<'v> {
+    distance: VoxelNeighbourhood<'v, f32>,
+    per_voxel: f32,
+    /// What has to be free around a particle, beside the way from the centre of its cell [voxels].
+    room: f32,
+    /// A way of this length that begins in the Bucket is free [voxels].
+    free: f32,
+}
+
+/// Shorter steps than this [voxels] on a way are left to the sweep.
+const SHORTEST: f32 = 0.05;
+/// More steps than this are left to the sweep.
+const MOST_STEPS: usize = 12;
+
+impl<'v> Clearance<'v> {
+    fn new(
+        frame: &Frame,
+        bucket: Bucket,
+        distance: VoxelNeighbourhood<'v, f32>,
+        colliders: &[ColliderStep<'_>],
+    ) -> Self {
+        let voxel = frame.voxel_size(0);
+        let per_voxel = 1.0 / voxel as f32;
+        // Distances are those at the end of the step: before, what moves was elsewhere. Ways that are looked at
+        // lead no farther than a Bucket.
+        let corner = frame.corner(bucket);
+        let around = Bounds { min: corner, max: corner + frame.bucket_size(0) };
+        let size = frame.bucket_size(0);
+        let near = |step: &&ColliderStep<'_>| {
+            step.moves() && step.reach().is_none_or(|reach| meet(&reach, &around, size + voxel))
+        };
+        let radius = 1.5 * 3.0_f64.sqrt() * size;
+        let moved = colliders
+            .iter()
+            .filter(near)
+            .map(|step| step.way_near(frame.centre(bucket), radius))
+            .fold(0.0, f64::max);
+        let room = (RADIUS * 1.1 + moved / voxel) as f32;
+        let least = distance.chunk().iter().fold(f32::INFINITY, |least, d| least.min(*d));
+        let free = match distance.exists(0, 0, 0) {
+            true => least * per_voxel - 0.5 * 3.0_f32.sqrt() - room,
+            false => f32::NEG_INFINITY,
+        };
+        Self { distance, per_voxel, room, free }
+    }
+
+    /// Whether a particle that goes from one place to another, by their offsets from the Bucket's corner [m], certainly
+    /// meets nothing.
+    #[inline]
+    fn is_free(&self, from: Vec3, to: Vec3) -> bool {
+        let way = (to - from) * self.per_voxel;
+        // It begins in the Bucket.
+        way.length_squared() < self.free * self.free.abs() || self.trace(from, way)
+    }
+
+    fn trace(&self, from: Vec3, way: Vec3) -> bool {
+        let (from, length) = (from * self.per_voxel, way.length());
+        let mut gone = 0.0;
+        for _ in 0..MOST_STEPS {
+            let at = if gone > 0.0 { from + way * (gone / length) } else { from };
+            let Some(distance) = self.at(at) else { return false };
+            let free = distance - self.room;
+            if !(free > SHORTEST) {
+                return false;
+            }
+            gone += free;
+            if gone >= length {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A lower bound of the distance [voxels] at a place, in voxels from the Bucket's corner; `None` where nothing is known.
+    fn at(&self, at: Vec3) -> Option<f32> {
+        let cell = at.floor();
+        let IVec3 { x, y, z } = cell.as_ivec3();
+        if ![x, y, z].iter().all(|c| (-8..16).contains(c)) {
+            return None;
+        }
+        if !self.distance.exists(x >> 3, y >> 3, z >> 3) {
+            return None;
+        }
+        let distance = self.distance.at(x, y, z) * self.per_voxel;
+        Some(distance - (at - cell - 0.5).length())
+    }
+}
+
+/// Colliders that particles are swept against.
+struct Swept<'a> {
+    colliders: &'a [ColliderStep<'a>],
+    /// [m]
+    radius: f64,
+    friction: f64,
+}
+
+impl Swept<'_> {
+    /// Where a particle ends that would go from a place to another one [m], and with which velocity [m/s]; `None` if nothing
+    /// is in its way.
+    fn moved(
+        &self,
+        from: DVec3,
+        to: DVec3,
+        velocity: DVec3,
+    ) -> Result<Option<(DVec3, DVec3)>, GeometryError> {
+        let mut velocity = velocity;
+        let swept = sweep_with(self.colliders, from, to, self.radius, |_, impact, left| {
+            velocity = self.stopped(velocity, impact.normal, impact.velocity);
+            self.slide(impact, left)
+        })?;
+        let mut at = swept.position;
+        let mut pushed = false;
+        // What began inside of something is still there.
+        for _ in 0..MOST_PUSHES {
+            let Some((place, normal, wall)) = self.pushed(at) else { break };
+            velocity = self.stopped(velocity, normal, wall);
+            (at, pushed) = (place, true);
+        }
+        Ok((swept.impacts > 0 || pushed).then_some((at, velocity)))
+    }
+
+    /// A velocity [m/s] without what leads into a wall that has a velocity of its own; friction takes of the rest.
+    fn stopped(&self, velocity: DVec3, normal: DVec3, wall: DVec3) -> DVec3 {
+        let relative = velocity - wall;
+        let inwards = (-relative.dot(normal)).max(0.0);
+        let along = relative + inwards * normal;
+        wall + slowed(along, self.friction * inwards)
+    }
+
+    /// What is left of a way [m] relative to the wall that it met: along it as far as friction lets it, and a little away.
+    fn slide(&self, impact: &Impact, left: DVec3) -> DVec3 {
+        let inwards = (-left.dot(impact.normal)).max(0.0);
+        let way = slowed(left + inwards * impact.normal, self.friction * inwards);
+        let clear = LIFT * impact.radius - (impact.distance - impact.radius).max(0.0);
+        way + (clear - way.dot(impact.normal)).max(0.0) * impact.normal
+    }
+
+    /// Where to something is pushed that ends just inside of a collider [m], with the normal and the velocity of its
+    /// surface there [m/s].
+    fn pushed(&self, at: DVec3) -> Option<(DVec3, DVec3, DVec3)> {
+        let inside =
+            |step: &&ColliderStep<'_>| step.may_meet(at, at, 0.0) && step.distance(at) < 0.0;
+        let step = self.colliders.iter().find(inside)?;
+        let near = step.nearest(at);
+        let deepest = PUSHED / RADIUS * self.radius;
+        if !(near.distance < 0.0 && near.distance >= -deepest) {
+            return None;
+        }
+        let out = at + ((1.0 + LIFT) * self.radius - near.distance) * near.normal;
+        Some((out, near.normal, step.velocity(at)))
+    }
+}
+
+/// A vector without so much of its length, or none.
+fn slowed(vector: DVec3, by: f64) -> DVec3 {
+    if by == 0.0 {
+        return vector;
+    }
+    let length = vector.length();
+    if length > by { vector * (1.0 - by / length) } else { DVec3::ZERO }
+}

@@ -1,0 +1,151 @@
+//! Colliders are walls of fluids: they are cut out of cells, and keep particles out.
+
+mod cut;
+mod keep_out;
+mod near;
+
+use near::{Near, Seen};
+use undine_geometry::collider::{Collider, ColliderStep};
+use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
+use undine_sim::offers::{FluidField, FluidParticles};
+use undine_sim::{Id, Ingest, Moment, ObjectId, Operator, Result, Stage, StoreId, Tasks, World};
+
+/// "Colliders are walls of fluids."
+pub const DECLARATION: Declaration = Declaration {
+    name: "walls",
+    kind: Kind::Operator,
+    doc: "Makes colliders the walls of fluids, however thin and however they move",
+    about: "Every fluid in its scope against every collider in its scope. What a collider leaves open of a cell is measured, \
+            so that slopes are smooth at any resolution, and a wall thinner than a voxel closes the faces that it crosses. \
+            Particles are followed on their whole way, so that none gets through. Fluids slip along walls unless \
+            `friction` is given; the friction of a collider itself is for what is dry.",
+    parameters: &[
+        Parameter::number(
+            "friction",
+            Dimension::NONE,
+            0.0,
+            "coefficient of Coulomb friction of particles that meet a wall; 0 lets them slip",
+        )
+        .not_negative()
+        .usually(0.0, 2.0),
+        Parameter::new(
+            "against",
+            Type::Target,
+            "colliders that are walls, beside those in its scope",
+        )
+        .optional(),
+    ],
+    example: "walls",
+};
+
+/// Makes colliders the walls of fluids.
+pub struct Walls {
+    fluids: Vec<(ObjectId, FluidField)>,
+    colliders: Vec<Id<Option<Collider>>>,
+    friction: f64,
+    /// The colliders as they were when cells were last cut. What is cut depends on nothing but them, so that without it,
+    /// after a resume, all is cut anew to the same numbers.
+    seen: Option<Vec<Option<Seen>>>,
+}
+
+impl Operator for Walls {
+    fn create(ingest: &mut Ingest<'_>, scope: &[ObjectId]) -> Result<Option<Self>> {
+        let mut all = scope.to_vec();
+        if let Some(path) = ingest.values().optional_text("against")? {
+            let others = (ingest.targets)(&path);
+            all.extend(others.into_iter().filter(|object| !scope.contains(object)));
+        }
+        let world = &*ingest.world;
+        let offers = |id: &ObjectId| &world.object(*id).offers;
+        let fluids: Vec<_> = scope.iter().filter_map(|id| Some((*id, offers(id).fluid?))).collect();
+        let colliders: Vec<_> = all.iter().filter_map(|id| offers(id).collider).collect();
+        if fluids.is_empty() || colliders.is_empty() {
+            return Ok(None);
+        }
+        let mut walls = Self { fluids, colliders, friction: 0.0, seen: None };
+        walls.update(ingest)?;
+        Ok(Some(walls))
+    }
+
+    fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
+        self.friction = ingest.values().number("friction")?;
+        Ok(())
+    }
+
+    fn tasks(&self, on: &mut Tasks<Self>) {
+        let volumes = || self.fluids.iter().map(|(_, fluid)| StoreId::from(fluid.volume));
+        let particles = || self.carried().map(|(_, _, on)| StoreId::from(on.particles));
+        on.task(Stage::CutCells, "cut solids out of cells", Self::cut_cells).writes(
+            volumes().flat_map(|store| {
+                store.channels(["open", "open-volume", "wall-v", "wall-distance"])
+            }),
+        );
+        // · Stage::SolvePressure    what is open of faces                Operator
+        // · Stage::Advance          particles move                       Object
+        if particles().next().is_some() {
+            on.task(Stage::Collide, "keep particles out of walls", Self::keep_particles_out)
+                .reads(volumes().map(|store| store.channel("wall-distance")))
+                .reads(particles().map(|store| store.channel("position-before")))
+                .writes(particles().flat_map(|store| store.channels(["position", "v"])));
+        }
+    }
+}
+
+impl Walls {
+    /// The fluids that particles carry.
+    fn carried(&self) -> impl Iterator<Item = (ObjectId, &FluidField, FluidParticles)> {
+        self.fluids.iter().filter_map(|(object, fluid)| Some((*object, fluid, fluid.particles?)))
+    }
+
+    /// The colliders that are there now, by their places in the list.
+    fn present(&self, world: &World) -> Vec<Option<Collider>> {
+        self.colliders.iter().map(|id| world.colliders[*id].clone()).collect()
+    }
+
+    fn cut_cells(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        let colliders = self.present(world);
+        let steps = during(&colliders, now)?;
+        let seen = Seen::all(&colliders, &steps);
+        let stale = near::stale(self.seen.as_deref(), &seen);
+        let steps: Vec<Near<'_>> = steps.iter().flatten().map(Near::new).collect();
+        for (object, fluid) in &self.fluids {
+            let domain = &world.domains[world.object(*object).domain];
+            cut::cut(domain, &world.volumes[fluid.volume], &fluid.walls, &steps, &stale)?;
+        }
+        self.seen = Some(seen);
+        Ok(())
+    }
+
+    fn keep_particles_out(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        let colliders = self.present(world);
+        let steps: Vec<ColliderStep<'_>> = during(&colliders, now)?.into_iter().flatten().collect();
+        if steps.is_empty() {
+            return Ok(());
+        }
+        for (object, fluid, on) in self.carried() {
+            let domain = &world.domains[world.object(object).domain];
+            let volume = &world.volumes[fluid.volume];
+            let particles = &world.particles[on.particles];
+            keep_out::keep_out(
+                domain,
+                (volume, fluid.walls.distance),
+                (particles, &on),
+                &steps,
+                self.friction,
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Colliders during a step.
+fn during<'c>(
+    colliders: &'c [Option<Collider>],
+    now: &Moment,
+) -> Result<Vec<Option<ColliderStep<'c>>>> {
+    let step = |collider: &'c Option<Collider>| match collider {
+        Some(collider) => Ok(Some(collider.during(now.time, now.time + now.step)?)),
+        None => Ok(None),
+    };
+    colliders.iter().map(step).collect()
+}
