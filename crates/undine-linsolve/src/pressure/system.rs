@@ -155,10 +155,11 @@ impl PressureSystem {
     ) -> Result<()> {
         self.rows.check("the pressure", vector)?;
         check_resolution(volume.column(channel)?.chunk_len())?;
-        let buckets = Accessor::new("write pressures", domain).over(&self.topology).level(0);
+        let buckets = Accessor::new("write pressures", domain).over(volume.topology()).level(0);
         buckets.run(volume.write(channel), |here, to| {
-            let from = &vector[here.slot as usize * VOXELS..][..VOXELS];
-            self.each_active(here.slot as usize, |voxel, place| to[voxel] = from[place] as f32);
+            let Some(bucket) = self.topology.slot(here.bucket) else { return };
+            let from = &vector[bucket as usize * VOXELS..][..VOXELS];
+            self.each_active(bucket as usize, |voxel, place| to[voxel] = from[place] as f32);
         })?;
         Ok(())
     }
