@@ -1,8 +1,10 @@
 //! What liquids and gases share, on any MAC velocity: walls, pressure, viscosity, extension.
 
+pub mod extend;
 pub mod field;
 pub mod fill;
 pub mod pressure;
+pub mod viscosity;
 pub mod walls;
 
 use undine_sim::BehaviorKind;
@@ -10,5 +12,6 @@ use undine_sim::BehaviorKind;
 /// Every Behavior of this crate.
 pub const BEHAVIORS: &[BehaviorKind] = &[
     BehaviorKind::operator::<pressure::Pressure>(&pressure::DECLARATION),
+    BehaviorKind::operator::<viscosity::Viscosity>(&viscosity::DECLARATION),
     BehaviorKind::operator::<walls::Walls>(&walls::DECLARATION),
 ];

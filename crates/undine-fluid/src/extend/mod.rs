@@ -1,0 +1,255 @@
+//! Velocities go on beyond the fluid: into the air, as far as particles may go in a step, and into walls.
+//!
+//! Layer by layer, a face without a velocity takes the mean of its neighbours that have one (Bridson, *Fluid Simulation for
+//! Computer Graphics*, §6.4, of the second edition). A pass reads only what was known before it, so that no order shows. What
+//! is on the other side of a wall thinner than a voxel is no neighbour. In walls only what leads along them goes on
+//! ([`constrain`]).
+
+mod bits;
+mod constrain;
+
+use bits::{FULL, Padded, shifted_up};
+use undine_core::access::VoxelNeighbourhood;
+use undine_core::volume::{Mask, MaskHandle, Resolution};
+use undine_core::{Accessor, DiscreteVolume, GridDomain};
+use undine_sim::Result;
+use undine_sim::offers::FluidField;
+
+/// Extends the velocity of a fluid by `voxels` beyond the faces of its cells. Faces farther away keep what they have.
+pub fn extend(
+    domain: &GridDomain,
+    volume: &DiscreteVolume,
+    field: &FluidField,
+    voxels: u32,
+) -> Result<()> {
+    let mut masks = DiscreteVolume::on("extension", domain, volume.topology().clone());
+    let known = Known::new(&mut masks)?;
+    let extension = Extension { domain, volume, field, masks: &masks, known };
+    let has_thin_walls = extension.find_solved()?;
+    for _ in 0..voxels {
+        if !extension.add_layer(has_thin_walls)? {
+            break;
+        }
+    }
+    constrain::constrain(&extension)
+}
+
+/// What is known of faces, by axis.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    /// Have the velocity that was solved for: they touch a cell of the fluid, and are open.
+    solved: [MaskHandle; 3],
+    /// Have a velocity by now.
+    reached: [MaskHandle; 3],
+    /// Closed by a wall between two cells that are both open.
+    walled: [MaskHandle; 3],
+}
+
+impl Known {
+    fn new(masks: &mut DiscreteVolume) -> Result<Self> {
+        let mut add = |name: &str| {
+            let [x, y, z] = ["x", "y", "z"]
+                .map(|axis| masks.add_mask(&format!("{name}.{axis}"), Resolution::R8));
+            Ok::<_, undine_core::CoreError>([x?, y?, z?])
+        };
+        Ok(Self { solved: add("solved")?, reached: add("reached")?, walled: add("walled")? })
+    }
+}
+
+/// A velocity that is being extended.
+struct Extension<'a> {
+    domain: &'a GridDomain,
+    volume: &'a DiscreteVolume,
+    field: &'a FluidField,
+    /// A store of masks on the same Buckets.
+    masks: &'a DiscreteVolume,
+    known: Known,
+}
+
+/// New values of faces of a Bucket: axis, place and velocity [m/s].
+type Values = Vec<(u8, u16, f32)>;
+
+impl Extension<'_> {
+    fn accessor(&self, task: &'static str) -> Accessor {
+        Accessor::new(task, self.domain).over(self.volume.topology())
+    }
+
+    /// Finds the faces whose velocity was solved for, and those that thin walls close; whether there are any of those.
+    fn find_solved(&self) -> Result<bool> {
+        let (volume, masks, walls) = (self.volume, self.masks, self.field.walls);
+        let kernel = (
+            volume.around(self.field.cells.words, 1),
+            walls.area.faces.map(|face| volume.own(face)),
+            volume.around(walls.volume, 1),
+            [self.known.solved, self.known.reached, self.known.walled]
+                .map(|of| of.map(|mask| masks.write(mask.words))),
+        );
+        let any = self.accessor("find solved faces").reduce(
+            kernel,
+            |_, (cells, area, open, [solved, reached, walled])| {
+                let mut has_thin_walls = false;
+                for (axis, ((solved, reached), walled)) in
+                    solved.into_iter().zip(reached).zip(walled).enumerate()
+                {
+                    let is_open = bits::positive(area[axis]);
+                    let below = shifted_up(&cells, axis);
+                    for (x, (solved, reached)) in solved.iter_mut().zip(reached).enumerate() {
+                        *solved = (cells.chunk()[x] | below[x]) & is_open[x];
+                        *reached = *solved;
+                    }
+                    let mut back = [0; 3];
+                    back[axis] = 1;
+                    for n in Mask(is_open.map(|word| !word)).ones() {
+                        let [x, y, z] = Resolution::R8.coords(n).map(|c| c as i32);
+                        // What is not measured, and so negative, is open.
+                        let both = open.at(x, y, z) != 0.0
+                            && open.at(x - back[0], y - back[1], z - back[2]) != 0.0;
+                        Mask(&mut walled[..]).set(n, both);
+                        has_thin_walls |= both;
+                    }
+                }
+                u8::from(has_thin_walls)
+            },
+            u8::max,
+        )?;
+        Ok(any.unwrap_or(0) > 0)
+    }
+
+    /// Gives a velocity to the faces next to those that have one; whether there were any.
+    fn add_layer(&self, has_thin_walls: bool) -> Result<bool> {
+        let (volume, masks, known) = (self.volume, self.masks, &self.known);
+        let accessor = self.accessor("extend velocities");
+        let around = |of: [MaskHandle; 3]| of.map(|mask| masks.around(mask.words, 1));
+        let layers = accessor.map(
+            (
+                around(known.reached),
+                has_thin_walls.then(|| around(known.walled)),
+                self.field.velocity.faces.map(|face| volume.around(face, 1)),
+            ),
+            |_, (reached, walled, velocity)| {
+                let mut layer = Values::new();
+                let walled = walled.map(|walled| walled.map(|walled| Padded::load(&walled)));
+                for axis in 0..3 {
+                    if is_idle(&reached[axis]) {
+                        continue;
+                    }
+                    let links = Links::new(axis, &Padded::load(&reached[axis]), walled.as_ref());
+                    links.each_new(|n, from| {
+                        let value = mean(&velocity[axis], n, from);
+                        layer.push((axis as u8, n as u16, value));
+                    });
+                }
+                layer
+            },
+        )?;
+        let any = layers.iter().any(|layer| !layer.is_empty());
+        let any = self.domain.processes().all_gather(&[u8::from(any)])?.concat().contains(&1);
+        if any {
+            let reached = known.reached.map(|mask| masks.write(mask.words));
+            let velocity = self.field.velocity.faces.map(|face| volume.write(face));
+            accessor.run((reached, velocity), |here, (reached, velocity)| {
+                for &(axis, n, value) in &layers[here.slot as usize] {
+                    velocity[axis as usize][n as usize] = value;
+                    Mask(&mut reached[axis as usize][..]).set(n as usize, true);
+                }
+            })?;
+        }
+        Ok(any)
+    }
+}
+
+/// Whether nothing can be reached in a Bucket: all of it has been, or nothing next to it.
+fn is_idle(reached: &VoxelNeighbourhood<'_, u64>) -> bool {
+    let all = |words: &[u64], of: u64| words.iter().all(|word| *word == of);
+    if all(reached.chunk(), u64::MAX) {
+        return true;
+    }
+    let beside = [(-1, 0, 0), (1, 0, 0), (0, -1, 0), (0, 1, 0), (0, 0, -1), (0, 0, 1)];
+    all(reached.chunk(), 0) && beside.iter().all(|&(x, y, z)| all(reached.neighbour(x, y, z), 0))
+}
+
+/// Which neighbours a face has to take a velocity from, by their direction.
+const STEPS: [[i32; 3]; 6] = [[-1, 0, 0], [1, 0, 0], [0, -1, 0], [0, 1, 0], [0, 0, -1], [0, 0, 1]];
+
+/// For the faces of a Bucket across one axis: which of them are new, and from where they are reached.
+struct Links {
+    /// By row.
+    new: [u16; 64],
+    /// Which of the faces in a row have a neighbour in each direction to take from.
+    from: [[u16; 6]; 64],
+}
+
+impl Links {
+    fn new(axis: usize, reached: &Padded, walled: Option<&[Padded; 3]>) -> Self {
+        // A face in a thin wall takes from both sides, and gives to none.
+        let gives = match walled {
+            Some(walled) => reached.without(&walled[axis]),
+            None => reached.clone(),
+        };
+        let mut links = Self { new: [0; 64], from: [[0; 6]; 64] };
+        for row in 0..64 {
+            let (x, y) = ((row >> 3) as i32, (row & 7) as i32);
+            let missing = !reached.row(x, y, 0) & FULL;
+            if missing == 0 {
+                continue;
+            }
+            let mut any = 0;
+            for (step, from) in STEPS.iter().zip(&mut links.from[row]) {
+                let mut open = gives.row(x + step[0], y + step[1], step[2]) & missing;
+                if let Some(walled) = walled {
+                    open &= !between(walled, axis, [x, y], *step);
+                }
+                (*from, any) = (open, any | open);
+            }
+            links.new[row] = any;
+        }
+        links
+    }
+
+    /// Calls `act` with the place of each new face, and the directions that it is reached from.
+    fn each_new(&self, mut act: impl FnMut(usize, u8)) {
+        for (row, &new) in self.new.iter().enumerate() {
+            let mut left = new;
+            while left != 0 {
+                let z = left.trailing_zeros() as usize;
+                let has = |from: &u16| u8::from(from >> z & 1 != 0);
+                let from = self.from[row].iter().rev().fold(0, |all, from| all << 1 | has(from));
+                act(row << 3 | z, from);
+                left &= left - 1;
+            }
+        }
+    }
+}
+
+/// Where a thin wall lies between faces across `axis` in a row and their neighbours in a direction.
+fn between(walled: &[Padded; 3], axis: usize, [x, y]: [i32; 2], step: [i32; 3]) -> u16 {
+    let along = if step[0] != 0 {
+        0
+    } else if step[1] != 0 {
+        1
+    } else {
+        2
+    };
+    if along == axis {
+        // From face to face across its own axis it stays within a cell; walls between cells are the faces themselves.
+        return 0;
+    }
+    // To a neighbour at the side, it is through the faces between the two cells on either side of the face.
+    let up = step.map(|c| c.max(0));
+    let mut back = [0; 3];
+    back[axis] = 1;
+    let at = |off: [i32; 3]| walled[along].row(x + off[0], y + off[1], off[2]);
+    at(up) | at([up[0] - back[0], up[1] - back[1], up[2] - back[2]])
+}
+
+/// The mean of a face's neighbours in some directions.
+fn mean(velocity: &VoxelNeighbourhood<'_, f32>, n: usize, from: u8) -> f32 {
+    let [x, y, z] = Resolution::R8.coords(n).map(|c| c as i32);
+    let mut sum = 0.0;
+    for (direction, step) in STEPS.iter().enumerate() {
+        if from >> direction & 1 != 0 {
+            sum += velocity.at(x + step[0], y + step[1], z + step[2]);
+        }
+    }
+    sum / from.count_ones() as f32
+}
