@@ -1,0 +1,192 @@
+//! Which cells the surface may be near: those that have both an empty cell and one with particles around them.
+
+use undine_core::access::{Accessor, VoxelNeighbourhood};
+use undine_core::domain::offset_towards;
+use undine_core::volume::{DiscreteVolume, MaskHandle, Resolution};
+use undine_core::{BucketSet, ChannelSpec, GridDomain, Handle, ParticleSystem, Topology};
+use undine_sim::Result;
+use undine_sim::offers::FluidField;
+use std::sync::Arc;
+
+/// How far a cell sees: a particle that a cell feels is in a cell at most so far away.
+const KERNEL: u32 = 2;
+/// An empty cell is so near to any cell whose distance is not settled by its being full.
+const NEAR_EMPTY: u32 = 2;
+/// How far the distances of the band reach beyond those cells, and no less than [`SURFACE_REACH`](undine_fluid::field::SURFACE_REACH).
+const REACH: u32 = 3;
+
+/// The Buckets around the surface, and marks on their cells.
+#[derive(Debug)]
+pub struct Band {
+    /// The Buckets with both empty and full cells in or around them.
+    pub topology: Arc<Topology>,
+    /// Masks, on all Buckets of the liquid.
+    pub marks: DiscreteVolume,
+    /// Cells whose particles count: some cell that feels them is near an empty one.
+    pub giving: Handle<u64>,
+    /// Cells whose distance is to be measured.
+    pub measured: Handle<u64>,
+    /// Cells that the surface may be so near to that their distance is less than the reach.
+    pub around_surface: Handle<u64>,
+}
+
+impl Band {
+    /// Marks cells with particles in the mask of `field`, writes ± `reach` to all distances, and finds the band. Collective.
+    pub fn find(
+        domain: &GridDomain,
+        particles: &ParticleSystem,
+        volume: &DiscreteVolume,
+        field: &FluidField,
+        (distance, reach): (Handle<f32>, f32),
+    ) -> Result<Self> {
+        let mut marks = DiscreteVolume::on("marks", domain, volume.topology().clone());
+        let mut mask = |name: &str, default: u64| -> Result<MaskHandle> {
+            Ok(marks.add_mask_channel(&ChannelSpec::new(name, default), Resolution::R8)?)
+        };
+        // Where there is no Bucket, nothing is.
+        let empty = mask("empty", u64::MAX)?.words;
+        let giving = mask("giving", 0)?.words;
+        let measured = mask("measured", 0)?.words;
+        let around_surface = mask("around the surface", 0)?.words;
+        let occupied = field.cells.words;
+
+        let voxel = domain.frame().voxel_size(0) as f32;
+        let over = |task| Accessor::new(task, domain).over(volume.topology());
+        over("mark cells with particles").run(
+            (
+                particles.own(particles.position()),
+                volume.own(field.walls.volume),
+                volume.write(occupied),
+                marks.write(empty),
+            ),
+            |_, (position, open, occupied, empty)| {
+                mark_occupied(position, 1.0 / voxel, occupied);
+                for (x, (occupied, empty)) in occupied.iter().zip(empty).enumerate() {
+                    // Less than half open, a cell may well have no particle; its distance is that of its surroundings.
+                    let closed = (0..64).fold(0, |closed, n| {
+                        closed | u64::from((0.0..0.5).contains(&open[x << 6 | n])) << n
+                    });
+                    *empty = !(occupied | closed);
+                }
+            },
+        )?;
+
+        let wanted = over("find the band").map(
+            (
+                (volume.around(occupied, 8), marks.around(empty, 8), volume.write(distance)),
+                marks.write(giving),
+                marks.write(measured),
+                marks.write(around_surface),
+            ),
+            |here, ((occupied, empty, distance), giving, measured, around_surface)| {
+                let any = |mask: &VoxelNeighbourhood<'_, u64>| {
+                    (0..27).any(|towards| {
+                        let [x, y, z] = offset_towards(towards).to_array();
+                        mask.neighbour(x, y, z).iter().any(|&word| word != 0)
+                    })
+                };
+                let (some, full) = (any(&occupied), !any(&empty));
+                distance.fill(if some && full { -reach } else { reach });
+                if !some || full {
+                    return None;
+                }
+                let near_empty = Rows::load(&empty).dilate(NEAR_EMPTY);
+                let emptied = near_empty.dilate(REACH);
+                let filled = Rows::load(&occupied).dilate(NEAR_EMPTY + REACH);
+                near_empty.store(measured);
+                near_empty.dilate(KERNEL).store(giving);
+                emptied.and(&filled).store(around_surface);
+                for (n, distance) in distance.iter_mut().enumerate() {
+                    if measured[n >> 6] >> (n & 63) & 1 == 0 {
+                        *distance = -reach;
+                    }
+                }
+                Some(here.bucket.key())
+            },
+        )?;
+        let wanted = BucketSet::from_keys(wanted.into_iter().flatten().collect());
+        let topology = domain.subset(&wanted)?;
+        Ok(Self { topology, marks, giving, measured, around_surface })
+    }
+}
+
+/// Sets the bits of cells that hold particles.
+fn mark_occupied(
+    position: &[undine_core::glam::Vec3],
+    per_voxel: f32,
+    occupied: &mut [u64],
+) {
+    let mut cells = [0_u64; 8];
+    for position in position {
+        let cell = (*position * per_voxel).to_array().map(|c| (c as i32).clamp(0, 7));
+        cells[cell[0] as usize] |= 1 << (cell[1] << 3 | cell[2]);
+    }
+    occupied.copy_from_slice(&cells);
+}
+
+/// How far beyond a Bucket its [`Rows`] reach.
+const PAD: i32 = 5;
+const WIDTH: usize = 8 + 2 * PAD as usize;
+
+/// The bits of a Bucket and around it, a row along z in each word.
+struct Rows([[u32; WIDTH]; WIDTH]);
+
+impl Rows {
+    fn load(mask: &VoxelNeighbourhood<'_, u64>) -> Self {
+        let mut rows = [[0; WIDTH]; WIDTH];
+        for (x, plane) in rows.iter_mut().enumerate() {
+            let x = x as i32 - PAD;
+            for y in -1..=1 {
+                let words = [-1, 0, 1].map(|z| mask.neighbour(x >> 3, y, z)[(x & 7) as usize]);
+                let within = (0..8).filter(|row| (-PAD..8 + PAD).contains(&(8 * y + row)));
+                for row in within {
+                    let [low, own, high] = words.map(|word| (word >> (8 * row)) as u32 & 0xff);
+                    plane[(8 * y + row + PAD) as usize] =
+                        low >> (8 - PAD) | own << PAD | (high << (PAD + 8)) & ((1 << WIDTH) - 1);
+                }
+            }
+        }
+        Self(rows)
+    }
+
+    /// Sets every bit that is within `n` of one along each axis; at the ends of the rows only by what is seen from there.
+    fn dilate(&self, n: u32) -> Self {
+        let mut rows = self.0;
+        for _ in 0..n {
+            let mut wider = [[0; WIDTH]; WIDTH];
+            for (plane, wider) in rows.iter_mut().zip(&mut wider) {
+                for row in plane.iter_mut() {
+                    *row |= *row << 1 | *row >> 1;
+                }
+                for (y, to) in wider.iter_mut().enumerate() {
+                    *to = plane[y] | plane[y.saturating_sub(1)] | plane[(y + 1).min(WIDTH - 1)];
+                }
+            }
+            for (x, plane) in rows.iter_mut().enumerate() {
+                let [low, high] = [x.saturating_sub(1), (x + 1).min(WIDTH - 1)];
+                for (y, to) in plane.iter_mut().enumerate() {
+                    *to = wider[x][y] | wider[low][y] | wider[high][y];
+                }
+            }
+        }
+        Self(rows)
+    }
+
+    fn and(&self, other: &Self) -> Self {
+        let mut rows = self.0;
+        for (row, other) in rows.iter_mut().flatten().zip(other.0.iter().flatten()) {
+            *row &= other;
+        }
+        Self(rows)
+    }
+
+    /// Writes the bits of the Bucket.
+    fn store(&self, to: &mut [u64]) {
+        for (x, to) in to.iter_mut().enumerate() {
+            let plane = &self.0[x + PAD as usize];
+            *to = (0..8).fold(0, |word, y| {
+                word | u64::from(plane[y + PAD as usize] >> PAD & 0xff) << (8 * y)
+            });
+        }
+    }
+}

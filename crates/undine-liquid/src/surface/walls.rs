@@ -1,0 +1,144 @@
+//! Solids go on with the liquid beside them: mirror images of particles and of distances behind walls.
+
+use super::band::Band;
+use super::moments::{Moments, add, cell_of};
+use undine_core::access::{Accessor, Pad, Tile};
+use undine_core::glam::Vec3;
+use undine_core::volume::{DiscreteVolume, VoxelShape};
+use undine_core::{BucketSet, GridDomain, Handle, ParticleSystem};
+use undine_fluid::field::SURFACE_REACH;
+use undine_sim::Result;
+use undine_sim::offers::FluidField;
+
+/// How far from a wall particles have images [voxels]: as far as a cell outside of the wall feels.
+const IMAGES: f32 = 1.5;
+
+/// How far images, and the cells around them, may lie beyond a Bucket.
+const PAD: Pad = Pad::both(4);
+
+/// How far beyond a Bucket the distance from walls is read, to tell it at an image.
+const WALL_PAD: u8 = 5;
+
+/// Adds mirror images of particles behind walls.
+pub fn gather_images(
+    domain: &GridDomain,
+    particles: &ParticleSystem,
+    volume: &DiscreteVolume,
+    field: &FluidField,
+    band: &Band,
+    near: &DiscreteVolume,
+    moments: Moments,
+) -> Result<()> {
+    let voxel = domain.frame().voxel_size(0) as f32;
+    let walled = Accessor::new("find walls at the surface", domain).over(near.topology()).map(
+        (volume.own(field.walls.distance), band.marks.own(band.giving)),
+        |here, (wall, giving)| {
+            // A particle may be nearer to a wall than the centre of its cell.
+            let reach = (IMAGES + 0.9) * voxel;
+            let any = (0..wall.len())
+                .any(|n| wall[n] < reach && giving[n >> 6] >> (n & 63) & 1 != 0);
+            any.then(|| here.bucket.key())
+        },
+    )?;
+    let walled = BucketSet::from_keys(walled.into_iter().flatten().collect());
+    let walled = domain.subset(&walled)?;
+    if walled.all().is_empty() {
+        return Ok(());
+    }
+
+    let mass = field.particles.map(|carrier| particles.own(carrier.mass));
+    Accessor::new("feel images behind walls", domain).over(&walled).scatter_with(
+        (
+            particles.own(particles.position()),
+            mass,
+            band.marks.own(band.giving),
+            volume.around(field.walls.distance, WALL_PAD),
+        ),
+        (near.accumulate(moments.first, PAD), near.accumulate(moments.second, PAD)),
+        || Tile::new(VoxelShape::CELLS.resolution, Pad::both(WALL_PAD), 0.0),
+        |tile, _, (position, mass, giving, wall), (first, second)| {
+            wall.load(tile);
+            for (n, position) in position.iter().enumerate() {
+                let place = *position / voxel;
+                let [x, y, z] = cell_of(place);
+                if giving[x as usize] >> (y << 3 | z) & 1 == 0 {
+                    continue;
+                }
+                let (wall, normal) = sample(tile, place);
+                let wall = wall / voxel;
+                if !(wall < IMAGES) {
+                    continue;
+                }
+                let Some(normal) = normal.try_normalize() else { continue };
+                let image = place - 2.0 * wall.max(0.0) * normal;
+                let cell = image.to_array().map(|c| c.floor() as i32);
+                let inside = cell.iter().all(|c| (-3..11).contains(c));
+                // Behind a thin wall there is no room for images.
+                if inside && wall > 0.0 && sample(tile, image).0 < 0.0 {
+                    let weight = mass.map_or(1.0, |mass| mass[n]);
+                    add(image, cell, weight, first, second);
+                }
+            }
+        },
+    )?;
+    Ok(())
+}
+
+/// Copies distances to the band, with those of cells in solids mirrored from outside.
+pub fn go_on_inside(
+    domain: &GridDomain,
+    volume: &DiscreteVolume,
+    field: &FluidField,
+    distance: Handle<f32>,
+    (near, to): (&DiscreteVolume, Handle<f32>),
+) -> Result<()> {
+    let voxel = domain.frame().voxel_size(0) as f32;
+    let tile = |pad: u8| Tile::new(VoxelShape::CELLS.resolution, Pad::both(pad), 0.0);
+    Accessor::new("go on inside of solids", domain).over(near.topology()).run_with(
+        (volume.around(distance, 8), volume.around(field.walls.distance, 1), near.write(to)),
+        || (tile(8), tile(1)),
+        |(around, walls), _, (distance, wall, to)| {
+            to.copy_from_slice(distance.chunk());
+            let depth = |wall: f32| wall < 0.0 && wall > -SURFACE_REACH * voxel;
+            if !wall.chunk().iter().any(|&wall| depth(wall)) {
+                return;
+            }
+            distance.load(around);
+            wall.load(walls);
+            for (n, (to, &wall)) in to.iter_mut().zip(wall.chunk()).enumerate() {
+                if !depth(wall) {
+                    continue;
+                }
+                let centre =
+                    Vec3::new((n >> 6) as f32, (n >> 3 & 7) as f32, (n & 7) as f32) + 0.5;
+                let (_, normal) = sample(walls, centre);
+                if let Some(normal) = normal.try_normalize() {
+                    *to = sample(around, centre - 2.0 * wall / voxel * normal).0;
+                }
+            }
+        },
+    )?;
+    Ok(())
+}
+
+/// The value and the gradient [per voxel] at a place [voxels from the Bucket's corner], by trilinear interpolation of cells.
+#[inline(always)]
+fn sample(tile: &Tile<f32>, place: Vec3) -> (f32, Vec3) {
+    let low = f32::from(tile.pad().low);
+    let place = (place - 0.5).clamp(Vec3::splat(-low), Vec3::splat(6.999 + low));
+    let cell = place.floor();
+    let t = place - cell;
+    let at = tile.index(cell.x as i32, cell.y as i32, cell.z as i32);
+    let (slab, row) = (tile.slab(), tile.row());
+    let value = |x: usize, y: usize, z: usize| tile.values()[at + x * slab + y * row + z];
+    let mix = |a: f32, b: f32, t: f32| a + t * (b - a);
+    let along_z = |x, y| mix(value(x, y, 0), value(x, y, 1), t.z);
+    let slope_z = |x, y| value(x, y, 1) - value(x, y, 0);
+    let [[a, b], [c, d]] = [[along_z(0, 0), along_z(0, 1)], [along_z(1, 0), along_z(1, 1)]];
+    let gradient = Vec3::new(
+        mix(c, d, t.y) - mix(a, b, t.y),
+        mix(b - a, d - c, t.x),
+        mix(mix(slope_z(0, 0), slope_z(0, 1), t.y), mix(slope_z(1, 0), slope_z(1, 1), t.y), t.x),
+    );
+    (mix(mix(a, b, t.y), mix(c, d, t.y), t.x), gradient)
+}
