@@ -1,8 +1,13 @@
 //! Liquids: particles on a sparse MAC grid that follows them.
 
+pub mod advance;
+pub mod hybrid;
+pub mod reseed;
 pub mod seed;
+pub mod surface;
 
 use undine_sim::BehaviorKind;
 
 /// Every Behavior of this crate.
-pub const BEHAVIORS: &[BehaviorKind] = &[];
+pub const BEHAVIORS: &[BehaviorKind] =
+    &[BehaviorKind::object::<hybrid::Hybrid>(&hybrid::DECLARATION)];

@@ -48,6 +48,11 @@ pub(super) static SET: Declaration = Declaration {
 };
 
 pub(super) fn merge(call: &Call<'_>) -> Result<Data, Fault> {
+    merged(&call.data_at_rest()?, &other(call)?)
+}
+
+/// What a filter on two takes beside its own data, at rest: the input that `with` names, or what the nodes within make.
+pub(super) fn other(call: &Call<'_>) -> Result<Data, Fault> {
     let other = match (&call.within, call.given.optional_text("with")?) {
         (Some(within), None) => within.clone(),
         (None, Some(_)) => call.input("with")?,
@@ -57,7 +62,7 @@ pub(super) fn merge(call: &Call<'_>) -> Result<Data, Fault> {
         }
         (None, None) => return Err(Fault::parameter("with", "not given", "it is needed")),
     };
-    merged(&call.data_at_rest()?, &other.at(call.time)?)
+    Ok(other.at(call.time)?)
 }
 
 /// Both, one beside the other, at rest.

@@ -8,6 +8,7 @@ mod error;
 mod files;
 mod filter_noise;
 mod filter_points;
+mod filter_solid;
 mod filter_transform;
 mod filter_volume;
 mod given;
@@ -97,6 +98,9 @@ pub const NODES: &[Node] = &[
     node(&source_file::INITIAL_STATE, source_file::initial_state),
     node(&filter_transform::TRANSFORM, filter_transform::transform),
     node(&filter_points::MERGE, filter_points::merge),
+    node(&filter_solid::SUBTRACT, filter_solid::subtract),
+    node(&filter_solid::INTERSECT, filter_solid::intersect),
+    node(&filter_solid::HOLLOW, filter_solid::hollow),
     node(&filter_volume::TO_DISTANCE, filter_volume::to_distance),
     node(&filter_volume::SCATTER, filter_volume::scatter),
     node(&filter_volume::RASTERISE, filter_volume::rasterise),

@@ -166,6 +166,30 @@ fn what_is_merged_stands_side_by_side() {
 }
 
 #[test]
+fn solids_are_cut_and_hollowed() {
+    let with = |name: &str, inner: Vec<GraphNode>| {
+        let mut filter = node(name, &[]);
+        filter.children = inner;
+        filter
+    };
+    let hole = || vec![node("sphere", &[("radius", number(0.25))])];
+    let probe = |nodes: Vec<GraphNode>, x: f64| {
+        data(nodes).solid(0.0).unwrap().distance(DVec3::new(x, 0.0, 0.0))
+    };
+    let cut = || vec![node("box", &[]), with("subtract", hole())];
+    assert!((probe(cut(), 0.0) - 0.25).abs() < 1e-12 && probe(cut(), 0.4) < 0.0);
+    let common = || vec![node("box", &[]), with("intersect", hole())];
+    assert!(probe(common(), 0.0) < 0.0 && probe(common(), 0.4) > 0.1);
+    let shell = || vec![node("box", &[]), node("hollow", &[("thickness", number(0.1))])];
+    assert!((probe(shell(), 0.0) - 0.4).abs() < 1e-12 && probe(shell(), 0.45) < 0.0);
+
+    let wrong = graph(vec![node("points", &[("at", text("0 0 0"))]), node("hollow", &[])]);
+    assert!(wrong.evaluate("it", 0.0).unwrap_err().to_string().contains("solid by formulas"));
+    let wrong = graph(vec![node("points", &[("at", text("0 0 0"))]), with("subtract", hole())]);
+    assert!(wrong.evaluate("it", 0.0).unwrap_err().to_string().contains("two level sets"));
+}
+
+#[test]
 fn what_is_set_on_a_solid_holds_for_the_whole() {
     let set = node("set", &[("channel", text("density")), ("value", text("500 kg/m3"))]);
     let crate_ = data(vec![node("box", &[]), set]);

@@ -1,0 +1,291 @@
+//! The Hybrid Object: a liquid that particles carry, on a sparse MAC grid that follows them (Jones, *Droplets, Splashes and
+//! Sprays*, §2.3, Algorithm 1; Loki, §6.1).
+//!
+//! [`Hybrid::tasks`] is the algorithm. Pressure, viscosity, walls and Forces are Actions of their own, on the field that it offers.
+
+mod channels;
+mod declaration;
+
+pub use channels::Channels;
+pub use declaration::{Advection, DECLARATION, Settings, Transfer};
+
+use crate::advance::{Flow, Moving, advance};
+use crate::reseed::Reseed;
+use crate::{seed, surface};
+use undine_core::transfer::{
+    Carried, Mass, Method, mac_to_particles, momentum_to_velocity, particles_to_mac,
+};
+use undine_core::{Accessor, GridDomain};
+use undine_fluid::extend::extend;
+use undine_sim::{
+    Budget, Courant, Ingest, Moment, Object, ObjectId, Offers, Result, Stage, StoreId, Tasks, World,
+};
+
+/// A liquid.
+pub struct Hybrid {
+    id: ObjectId,
+    settings: Settings,
+    channels: Channels,
+}
+
+impl Object for Hybrid {
+    fn create(ingest: &mut Ingest<'_>) -> Result<Vec<Self>> {
+        let data = ingest.optional_data("input")?;
+        if data.as_ref().is_some_and(|data| data.is_empty()) {
+            return Ok(Vec::new());
+        }
+        let attributes = data.map(|data| data.attributes.clone()).unwrap_or_default();
+        let settings = Settings::of(ingest)?;
+        let domain = ingest.world.domain(settings.voxel)?;
+        let initial = seed::initial(ingest, &ingest.world.domains[domain])?;
+        let channels = channels::add(ingest.world, ingest.path, domain, &settings)?;
+        let particles = &mut ingest.world.particles[channels.carried.particles];
+        initial.append_to(&ingest.world.domains[domain], particles, settings.density)?;
+        let offers = Offers { fluid: Some(channels.field), ..Offers::default() };
+        let id = ingest.offer(domain, attributes, offers);
+        Ok(vec![Self { id, settings, channels }])
+    }
+
+    fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
+        self.settings = Settings::of(ingest)?;
+        Ok(())
+    }
+
+    fn id(&self) -> ObjectId {
+        self.id
+    }
+
+    fn tasks(&self, on: &mut Tasks<Self>) {
+        let particles = StoreId::from(self.channels.carried.particles);
+        let grid = StoreId::from(self.channels.field.volume);
+        let at = |name| particles.channel(name);
+        if self.channels.count.is_some() {
+            on.task(Stage::GroupEnter, "keep particles within bounds", Self::reseed)
+                .reads(grid.channels(["surface", "v"]))
+                .writes([grid.channel("count")])
+                .accumulates([particles.everything()]);
+        }
+        on.task(Stage::UpdateTopology, "follow the liquid", Self::follow)
+            .reads([at("position")])
+            .writes([grid.everything()]);
+        // · Stage::CutCells         walls                                 Operator
+        on.task(Stage::ToGrid, "give momentum to the grid", Self::to_grid)
+            .reads([at("position"), at("v"), at("mass")])
+            .reads(self.channels.affine.map(|_| at("affine")))
+            .writes(grid.channels(["v-before", "face-mass"]));
+        on.task(Stage::FindSurface, "find the surface", Self::find_surface)
+            .reads([at("position"), at("mass")])
+            .reads(grid.channels(["open-volume", "wall-distance"]))
+            .writes(grid.channels(["surface", "cells"]));
+        on.task(Stage::ClearForces, "begin with the velocity of particles", Self::begin)
+            .reads([grid.channel("v-before")])
+            .writes([grid.channel("v")]);
+        // · Stage::AddForces        gravity, fields                       Forces
+        // · Stage::SolveViscosity   viscosity                             Operator
+        // · Stage::SolvePressure    pressure                              Operator
+        on.task(Stage::Extend, "extend the velocity", Self::extend)
+            .reads(grid.channels(["cells", "open", "wall-v", "wall-distance"]))
+            .writes(grid.channels(["v", "v-before"]));
+        on.task(Stage::FromGrid, "take velocity from the grid", Self::from_grid)
+            .reads(grid.channels(["v", "v-before"]))
+            .reads([at("position")])
+            .writes([at("v")])
+            .writes(self.channels.affine.map(|_| at("affine")));
+        on.task(Stage::Advance, "move", Self::advance)
+            .reads([at("v"), grid.channel("v")])
+            .reads(self.channels.shift.map(|_| grid.channel("shift")))
+            .writes([at("position"), at("position-before"), at("age")]);
+        // · Stage::Collide          walls                                 Operator
+        on.task(Stage::Rebucket, "sort into Buckets", Self::rebucketize)
+            .writes([particles.everything()]);
+    }
+
+    fn budget(&self, world: &World) -> Result<Budget> {
+        let carried = self.channels.carried;
+        let particles = &world.particles[carried.particles];
+        let domain = self.domain(world);
+        let kernel = (
+            particles.own(particles.position()),
+            particles.own(carried.velocity),
+            particles.own(carried.mass),
+        );
+        let sums = Accessor::new("budget", domain).over(particles.topology()).map(
+            kernel,
+            |here, (offset, velocity, mass)| {
+                let corner = domain.frame().corner(here.bucket);
+                (0..offset.len()).fold(Budget::default(), |sum, n| {
+                    let position = corner + offset[n].as_dvec3();
+                    sum + Budget::of_point(f64::from(mass[n]), position, velocity[n].as_dvec3())
+                })
+            },
+        )?;
+        Ok(sums.into_iter().fold(Budget::default(), |sum, bucket| sum + bucket))
+    }
+
+    fn longest_step(&self, world: &World, courant: &Courant) -> Result<f64> {
+        Ok(courant.longest_step(self.fastest(world)?, self.settings.voxel))
+    }
+
+    fn output(&self) -> Vec<(Option<&'static str>, StoreId)> {
+        let Channels { carried, field, .. } = self.channels;
+        vec![(None, carried.particles.into()), (Some("grid"), field.volume.into())]
+    }
+}
+
+/// How many voxels beyond those that particles meet velocities are extended, whatever the step: the reach of a kernel.
+const REACH: f64 = 3.0;
+
+impl Hybrid {
+    fn domain<'w>(&self, world: &'w World) -> &'w GridDomain {
+        &world.domains[world.object(self.id).domain]
+    }
+
+    /// The speed of the fastest particle [m/s].
+    fn fastest(&self, world: &World) -> Result<f64> {
+        let particles = &world.particles[self.channels.carried.particles];
+        let accessor = Accessor::new("speed", self.domain(world)).over(particles.topology());
+        let fastest = accessor.reduce(
+            particles.own(self.channels.carried.velocity),
+            |_, velocity| velocity.iter().fold(0.0_f32, |most, v| most.max(v.length_squared())),
+            f32::max,
+        )?;
+        Ok(f64::from(fastest.unwrap_or(0.0)).sqrt())
+    }
+
+    fn reseed(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        let Channels { carried, field, count: Some(count), .. } = self.channels else { return Ok(()) };
+        let Some([least, most]) = self.settings.reseed else { return Ok(()) };
+        let domain = &world.domains[world.object(self.id).domain];
+        let seed = undine_geometry::random::bits(now.seed, now.count);
+        let reseed = Reseed {
+            field,
+            particles: carried,
+            count,
+            least,
+            most,
+            rest_mass: self.settings.mass_each() as f32,
+            moved_for: now.step,
+            seed,
+        };
+        let volume = &world.volumes[field.volume];
+        reseed.run(domain, volume, &mut world.particles[carried.particles])?;
+        Ok(())
+    }
+
+    /// Buckets are where particles are, and one further, for what kernels and extensions reach.
+    fn follow(&mut self, world: &mut World, _: &Moment) -> Result<()> {
+        let Channels { carried, field, .. } = self.channels;
+        let domain = &world.domains[world.object(self.id).domain];
+        let wanted = world.particles[carried.particles].topology().all().dilate(1)?;
+        let volume = &mut world.volumes[field.volume];
+        if *volume.topology().all() != wanted {
+            let topology = domain.subset(&wanted)?;
+            volume.follow(&topology)?;
+        }
+        Ok(())
+    }
+
+    fn to_grid(&mut self, world: &mut World, _: &Moment) -> Result<()> {
+        let Channels { carried, affine, field, face_mass, .. } = self.channels;
+        let domain = self.domain(world);
+        let (particles, volume) = (&world.particles[carried.particles], &world.volumes[field.volume]);
+        let momentum = field.velocity_before;
+        for face in momentum.faces.into_iter().chain(face_mass.faces) {
+            volume.column_mut(face)?.fill(0.0);
+        }
+        let what =
+            Carried { velocity: carried.velocity, affine, mass: Mass::Channel(carried.mass) };
+        let kernel = self.settings.kernel;
+        particles_to_mac(domain, particles, what, volume, momentum, face_mass, kernel)?;
+        momentum_to_velocity(domain, volume, momentum, face_mass)?;
+        Ok(())
+    }
+
+    fn find_surface(&mut self, world: &mut World, _: &Moment) -> Result<()> {
+        let Channels { carried, field, .. } = self.channels;
+        surface::find(
+            self.domain(world),
+            &world.particles[carried.particles],
+            &world.volumes[field.volume],
+            &field,
+        )
+    }
+
+    /// Each Newton iteration begins again with what particles brought.
+    fn begin(&mut self, world: &mut World, _: &Moment) -> Result<()> {
+        let field = self.channels.field;
+        let volume = &world.volumes[field.volume];
+        Accessor::new("begin", self.domain(world)).over(volume.topology()).run(
+            (
+                field.velocity_before.faces.map(|face| volume.own(face)),
+                field.velocity.faces.map(|face| volume.write(face)),
+            ),
+            |_, (before, velocity)| {
+                for (velocity, before) in velocity.into_iter().zip(before) {
+                    velocity.copy_from_slice(before);
+                }
+            },
+        )?;
+        Ok(())
+    }
+
+    fn extend(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        let field = self.channels.field;
+        // The midpoint of the way of the fastest particle is the farthest that is looked at.
+        let way = 0.5 * now.step * self.fastest(world)? / self.settings.voxel;
+        let voxels = (REACH + way.ceil()).min(8.0) as u32;
+        let domain = world.object(self.id).domain;
+        let domain = &world.domains[domain];
+        let volume = &world.volumes[field.volume];
+        extend(domain, volume, &field, voxels)?;
+        if let Transfer::Flip(_) = self.settings.transfer {
+            // What a particle takes is the change, so that both have to go on alike.
+            let before = undine_sim::offers::FluidField { velocity: field.velocity_before, ..field };
+            extend(domain, volume, &before, voxels)?;
+        }
+        Ok(())
+    }
+
+    fn from_grid(&mut self, world: &mut World, _: &Moment) -> Result<()> {
+        let Channels { carried, affine, field, .. } = self.channels;
+        let method = match (self.settings.transfer, affine) {
+            (Transfer::Apic, Some(affine)) => Method::Apic { affine },
+            (Transfer::Flip(blend), _) => Method::Flip { before: field.velocity_before, blend },
+            _ => Method::Pic,
+        };
+        mac_to_particles(
+            self.domain(world),
+            &world.volumes[field.volume],
+            field.velocity,
+            &world.particles[carried.particles],
+            carried.velocity,
+            method,
+            self.settings.kernel,
+        )?;
+        Ok(())
+    }
+
+    fn advance(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        let Channels { carried, age, field, shift, .. } = self.channels;
+        // FLIP's particles have velocities of their own, which are not what they move by.
+        let flow = match self.settings.transfer {
+            Transfer::Flip(_) => None,
+            Transfer::Apic | Transfer::Pic => Some(carried.velocity),
+        };
+        advance(
+            self.domain(world),
+            &world.volumes[field.volume],
+            Flow { velocity: field.velocity, shift },
+            &world.particles[carried.particles],
+            Moving { flow, position_before: carried.position_before, age },
+            now.step,
+            self.settings.advection,
+        )
+    }
+
+    fn rebucketize(&mut self, world: &mut World, _: &Moment) -> Result<()> {
+        let domain = world.object(self.id).domain;
+        world.particles[self.channels.carried.particles].rebucketize(&world.domains[domain])?;
+        Ok(())
+    }
+}
