@@ -1,7 +1,7 @@
 //! A liquid at rest, made by hand: particles eight to a cell wherever a rule says so, and the grid around them.
 
 use undine_core::glam::{DVec3, Vec3};
-use undine_core::volume::{DiscreteVolume, MacHandle, Resolution};
+use undine_core::volume::{DiscreteVolume, Interpolation, MacHandle, MacSampler, Resolution};
 use undine_core::{Accessor, ChannelSpec, Frame, GridDomain, MemoryBudget, ParticleSystem};
 use undine_fluid::field::{Fluid, SURFACE_REACH, add_channels};
 use undine_geometry::random::unit;
@@ -153,6 +153,43 @@ impl Pool {
         column.sort_by(|a, b| a.0.total_cmp(&b.0));
         let crossing = column.windows(2).filter(|pair| (pair[0].1 < 0.0) != (pair[1].1 < 0.0));
         crossing.map(|pair| pair[0].0 + pair[0].1 / (pair[0].1 - pair[1].1)).collect()
+    }
+
+    /// Where the particles are [voxels].
+    pub fn places(&self) -> Vec<DVec3> {
+        let metres = self.particles().world_positions().unwrap();
+        metres.into_iter().map(|at| at / VOXEL).collect()
+    }
+
+    /// The root of the mean square of shifts at particles, and the largest [voxels].
+    pub fn shifts(&self) -> (f64, f64) {
+        let shifts = self.shift_at_particles();
+        let squares: f64 = shifts.iter().map(|shift| shift.length_squared()).sum();
+        let most = shifts.iter().map(|shift| shift.length()).fold(0.0, f64::max);
+        ((squares / shifts.len() as f64).sqrt(), most)
+    }
+
+    /// The same liquid with its particles displaced.
+    pub fn moved(&self) -> Self {
+        let shifts = self.shift_at_particles();
+        let places: Vec<DVec3> =
+            self.places().iter().zip(shifts).map(|(at, shift)| *at + shift).collect();
+        Self::of_places(&places)
+    }
+
+    fn shift_at_particles(&self) -> Vec<DVec3> {
+        let volume = self.volume();
+        let points = self.particles().world_positions().unwrap();
+        let [x, y, z] = self.shift.faces.map(|face| volume.column(face).unwrap());
+        let sampler =
+            MacSampler::new([&x, &y, &z], volume.topology(), Interpolation::Linear).unwrap();
+        points
+            .iter()
+            .map(|point| {
+                let (slot, offset) = sampler.locate(*point).unwrap();
+                sampler.at(slot, offset).as_dvec3() / VOXEL
+            })
+            .collect()
     }
 
     /// Bytes of distances and mask.

@@ -1,0 +1,170 @@
+//! How much more than it should a cell holds.
+
+use undine_core::access::{Accessor, Pad, Tile};
+use undine_core::glam::Vec3;
+use undine_core::volume::{DiscreteVolume, VoxelShape};
+use undine_core::{GridDomain, Handle, ParticleSystem};
+use undine_sim::Result;
+use undine_sim::offers::FluidField;
+
+/// A particle gives to the eight cells whose centres it lies between.
+const PAD: Pad = Pad::both(1);
+
+/// Adds to each cell what particles bring, as a part of what it would hold at the density at rest, by the tent function.
+pub fn hold(
+    domain: &GridDomain,
+    particles: &ParticleSystem,
+    field: &FluidField,
+    scratch: &DiscreteVolume,
+    held: Handle<f32>,
+    density: f64,
+) -> Result<()> {
+    let voxel = domain.frame().voxel_size(0);
+    let per_voxel = 1.0 / voxel as f32;
+    let per_mass = (1.0 / (density * voxel.powi(3))) as f32;
+    let mass = field.particles.map(|carrier| particles.own(carrier.mass));
+    Accessor::new("weigh cells", domain).over(particles.topology()).scatter(
+        (particles.own(particles.position()), mass),
+        scratch.accumulate(held, PAD),
+        |_, (position, mass), tile| match mass {
+            Some(mass) => {
+                let weights = mass.iter().map(|mass| mass * per_mass);
+                position.iter().zip(weights).for_each(|(at, w)| add(*at * per_voxel, w, tile));
+            }
+            None => position.iter().for_each(|at| add(*at * per_voxel, 0.125, tile)),
+        },
+    )?;
+    Ok(())
+}
+
+/// Adds a particle at a place [voxels] to the cells around it.
+#[inline(always)]
+fn add(place: Vec3, weight: f32, tile: &mut Tile<f32>) {
+    // Cells are numbered from the one before the Bucket, so that no number is below zero.
+    let place = (place + 0.5).clamp(Vec3::ZERO, Vec3::splat(8.999));
+    let [i, j, k] = place.to_array().map(|c| c as usize);
+    let t = place - Vec3::new(i as f32, j as f32, k as f32);
+    let (slab, row) = (tile.slab(), tile.row());
+    let at = i * slab + j * row + k;
+    let low = weight * (1.0 - t.x);
+    let high = weight * t.x;
+    let rows = [
+        (at, low * (1.0 - t.y)),
+        (at + row, low * t.y),
+        (at + slab, high * (1.0 - t.y)),
+        (at + slab + row, high * t.y),
+    ];
+    let values = tile.values_mut();
+    for (at, weight) in rows {
+        if let Some([a, b]) = values[at..].first_chunk_mut::<2>() {
+            *a += weight * (1.0 - t.z);
+            *b += weight * t.z;
+        }
+    }
+}
+
+/// A cell with less room than this around it, as a part of its own, says nothing.
+const LEAST_ROOM: f32 = 0.2;
+
+/// Deviations count up to this, as a part of the density at rest.
+const MOST: f32 = 0.5;
+
+/// Near the surface, what is too much by no more than this is chance.
+const CHANCE: f32 = 0.05;
+
+/// Writes by how much the density of every liquid cell is too large, as a part of the one at rest, times its room. Returns the
+/// number of cells, and the root of the mean square of what they are off.
+pub fn compare(
+    domain: &GridDomain,
+    volume: &DiscreteVolume,
+    field: &FluidField,
+    scratch: &DiscreteVolume,
+    held: Handle<f32>,
+    excess: Handle<f32>,
+) -> Result<(usize, f64)> {
+    let per_voxel = 1.0 / domain.frame().voxel_size(0) as f32;
+    let access = (
+        volume.own(field.cells.words),
+        field.distance.map(|distance| volume.own(distance)),
+        volume.around(field.walls.volume, 1),
+        scratch.own(held),
+        scratch.write(excess),
+    );
+    let tile = || Tile::new(VoxelShape::CELLS.resolution, PAD, 0.0);
+    let sums = Accessor::new("compare densities", domain).over(volume.topology()).map(
+        access,
+        |_, (cells, distance, open, held, excess)| {
+            let tile = &mut tile();
+            let count: u32 = cells.iter().map(|word| word.count_ones()).sum();
+            if count == 0 {
+                return [0.0; 2];
+            }
+            open.load(tile);
+            let walled = tile.values().iter().fold(false, |any, &open| any | is_cut(open));
+            if walled {
+                // What is not measured is open.
+                let values = tile.values_mut().iter_mut();
+                values.for_each(|open| *open = if is_cut(*open) { *open } else { 1.0 });
+            }
+            let mut squares = 0.0;
+            for (n, excess) in excess.iter_mut().enumerate() {
+                if cells[n >> 6] >> (n & 63) & 1 == 0 {
+                    continue;
+                }
+                let (own, around) = match walled {
+                    true => room(tile, n),
+                    false => (1.0, 1.0),
+                };
+                if around < LEAST_ROOM {
+                    continue;
+                }
+                let found = held[n] / around;
+                let off = match distance.map(|distance| distance[n] * per_voxel) {
+                    Some(distance) if distance > -1.0 => {
+                        (found - below_surface(distance) - CHANCE).max(0.0)
+                    }
+                    _ => found - 1.0,
+                };
+                let off = off.clamp(-MOST, MOST);
+                *excess = own * off;
+                squares += f64::from(off * off);
+            }
+            [f64::from(count), squares]
+        },
+    )?;
+    let own = sums.iter().fold([0.0; 2], |a, b| [a[0] + b[0], a[1] + b[1]]);
+    let all = domain.processes().all_gather_values(&own)?.concat();
+    let [cells, squares] =
+        all.chunks(2).fold([0.0; 2], |a: [f64; 2], b| [a[0] + b[0], a[1] + b[1]]);
+    Ok((cells as usize, (squares / cells.max(1.0)).sqrt()))
+}
+
+/// Whether solids take room in a cell.
+#[inline(always)]
+fn is_cut(open: f32) -> bool {
+    (0.0..1.0).contains(&open)
+}
+
+/// What a cell this far from a plane surface holds [voxels, negative inside]: the part of the tent below it.
+#[inline(always)]
+fn below_surface(distance: f32) -> f32 {
+    let beyond = 1.0 - distance.abs().min(1.0);
+    let less = 0.5 * beyond * beyond;
+    if distance > 0.0 { less } else { 1.0 - less }
+}
+
+/// How much of a cell is open, and of what its particles may be spread over: each cell counts by the tent over it.
+#[inline(always)]
+fn room(tile: &Tile<f32>, n: usize) -> (f32, f32) {
+    const TENT: [f32; 3] = [0.125, 0.75, 0.125];
+    let [x, y, z] = [n >> 6, n >> 3 & 7, n & 7];
+    let at = x * tile.slab() + y * tile.row() + z;
+    let mut sum = 0.0;
+    for (i, wx) in TENT.iter().enumerate() {
+        for (j, wy) in TENT.iter().enumerate() {
+            let row = &tile.values()[at + i * tile.slab() + j * tile.row()..][..3];
+            sum += wx * wy * (TENT[0] * row[0] + TENT[1] * row[1] + TENT[2] * row[2]);
+        }
+    }
+    (tile.values()[at + tile.slab() + tile.row() + 1], sum)
+}
