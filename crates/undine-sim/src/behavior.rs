@@ -157,9 +157,14 @@ impl Ingest<'_> {
         attributes: BTreeMap<String, Value>,
         offers: Offers,
     ) -> ObjectId {
-        let entry =
-            ObjectEntry { path: self.path.to_owned(), offers, attributes, domain, coupled: false };
-        self.world.objects.push(entry);
+        self.world.objects.push(ObjectEntry {
+            path: self.path.to_owned(),
+            offers,
+            attributes,
+            domain,
+            coupled: false,
+            swims: false,
+        });
         ObjectId(self.world.objects.len() - 1)
     }
 

@@ -28,6 +28,8 @@ pub struct Offers {
     pub fluid: Option<FluidField>,
     /// Something to bump into.
     pub collider: Option<Id<Option<Collider>>>,
+    /// Rigid bodies with an inside: what fluids flow around, and carry.
+    pub solids: Option<SolidBodies>,
     /// Pairs of boundary particles that belong together, by ids.
     pub edges: Option<Arc<[[u64; 2]]>>,
     /// Particles that may leave for another Group, or come from one.
@@ -105,6 +107,23 @@ pub struct Bodies {
     pub flight: Handle<DVec3>,
     /// What the orientation would be without torques.
     pub free_turn: Handle<DQuat>,
+}
+
+/// Rigid bodies as solids.
+#[derive(Debug, Clone)]
+pub struct SolidBodies {
+    /// The bodies.
+    pub bodies: Bodies,
+    /// Angular momentum about the centre, in the world's directions [kg m²/s]; that of the start of the step, until it is taken.
+    pub momentum: Handle<DVec3>,
+    /// The turn from the axes of a form to the world, where the last step ended.
+    pub orient: Handle<DQuat>,
+    /// Where the centre is in the form [m]: its point p is at centre + orient (p − pivot).
+    pub pivot: Handle<DVec3>,
+    /// What they are like: body n has form n, from the first again after the last.
+    pub forms: Arc<[Collider]>,
+    /// Whether the scene moves them, whatever pushes.
+    pub kinematic: bool,
 }
 
 /// Particles that hang on degrees of freedom, with a position and, if they have one, an affine frame.

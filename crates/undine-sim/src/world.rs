@@ -56,6 +56,8 @@ pub struct ObjectEntry {
     pub domain: Id<GridDomain>,
     /// Whether a Constraint acts on it, so that it is solved in one system with others.
     pub coupled: bool,
+    /// Whether a fluid may carry it, so that it moves by its velocity at the end of the step, as the fluid does.
+    pub swims: bool,
 }
 
 impl World {

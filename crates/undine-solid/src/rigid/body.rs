@@ -9,6 +9,9 @@
 //! ½ θ·Ĩθ/Δt² with θ = log(R R̃ᵀ), whose torque is −J⁻ᵀ Ĩ θ/Δt²; at its minimum this balances the torque of all Constraints, so
 //! that L = Lⁿ + J⁻ᵀ Ĩ θ/Δt is exactly Lⁿ plus Δt times that torque. Linear momentum is kept to rounding. Forces act where the
 //! step ends, so that the angular momentum of a spinning pair decays by a share of first order in Δt, as it does for points.
+//!
+//! Bodies that a fluid may carry go where its pressure says, in the same way: x = xⁿ + Δt v, as the fluid around them does, and L
+//! by the turn that the pressure has added.
 
 use super::inertia::Inertia;
 use super::pieces::{Piece, Start};
@@ -20,14 +23,15 @@ use undine_core::ChannelSpec;
 use undine_core::Handle;
 use undine_core::glam::{DMat3, DQuat, DVec3};
 use undine_core::particles::TopologicalParticles;
-use undine_geometry::{Motion, Pose, Twist};
+use undine_geometry::collider::Collider;
+use undine_geometry::{Inside, MeshSolid, Motion, Pose, Triangles, Twist};
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
 use undine_sim::action::force::implicit_kick;
 use undine_sim::input::{Data, Geometry, PointCloud};
 use undine_sim::newton::rotation::{left_jacobian_inverse, turn_between};
 use undine_sim::offers::{
     Bodies, BodyLooks, Dofs, Embedded, Kinematic, Looks, Material, OnBodies, PieceLooks,
-    Topological,
+    SolidBodies, Topological,
 };
 use undine_sim::{
     Budget, Courant, Id, Ingest, Moment, Object, ObjectId, Offers, Result, SimError, Stage,
@@ -148,7 +152,8 @@ impl Object for RigidBody {
             object.led_by = Some(motion.map_or_else(|| Motion::still(Pose::IDENTITY), Ok)?);
         }
         let pieces = setup.pieces.iter().map(|piece| piece.looks.clone()).collect();
-        object.id = ingest.offer(domain, data.attributes.clone(), object.offers(pieces));
+        let offers = object.offers(pieces)?;
+        object.id = ingest.offer(domain, data.attributes.clone(), offers);
         object.place_boundary(ingest.world)?;
         object.locate(ingest.world)?;
         Ok(vec![object])
@@ -344,8 +349,24 @@ impl RigidBody {
         &world.points[self.on.bodies.centres.points]
     }
 
-    fn offers(&self, pieces: Arc<[PieceLooks]>) -> Offers {
+    fn offers(&self, pieces: Arc<[PieceLooks]>) -> Result<Offers> {
         let OnBodies { points, bodies, frame, .. } = self.on;
+        let form = |piece: &PieceLooks| -> Result<Collider> {
+            Ok(match piece {
+                PieceLooks::Shape(shape) => Collider::solid(shape.clone()),
+                PieceLooks::Mesh(mesh) => {
+                    Collider::mesh(MeshSolid::new(Triangles::clone(mesh), Inside::default())?)
+                }
+            })
+        };
+        let solids = Some(SolidBodies {
+            bodies,
+            momentum: self.momentum,
+            orient: self.extra.orient,
+            pivot: self.extra.pivot,
+            forms: pieces.iter().map(form).collect::<Result<_>>()?,
+            kinematic: self.led_by.is_some(),
+        });
         let looks = Some(Looks::Bodies(BodyLooks {
             points: bodies.centres.points,
             orient: self.extra.orient,
@@ -353,9 +374,10 @@ impl RigidBody {
             pieces,
             kinematic: self.led_by.is_some(),
         }));
-        match self.led_by {
+        Ok(match self.led_by {
             Some(_) => Offers {
                 boundary: Some(Embedded::Kinematic(Kinematic { points, frame })),
+                solids,
                 looks,
                 ..Offers::default()
             },
@@ -363,10 +385,11 @@ impl RigidBody {
                 material: Some(Material::Topological(bodies.centres)),
                 dofs: Some(Dofs::Bodies(bodies)),
                 boundary: Some(Embedded::OnBodies(self.on)),
+                solids,
                 looks,
                 ..Offers::default()
             },
-        }
+        })
     }
 
     /// Puts bodies where they begin, with their boundary particles.
@@ -555,12 +578,15 @@ impl RigidBody {
             largest = largest.max(kick.length());
         }
         drop((force, stiffness, mass, flight, velocity, position));
-        world.largest_change = world.largest_change.max(largest);
+        // What a fluid carries has not settled before the fluid has said so.
+        if !world.object(self.id).swims {
+            world.largest_change = world.largest_change.max(largest);
+        }
         Ok(())
     }
 
     fn advance(&mut self, world: &mut World, now: &Moment) -> Result<()> {
-        let coupled = world.object(self.id).coupled;
+        let driven = world.object(self.id).coupled || world.object(self.id).swims;
         let Bodies { orientation, inertia, flight, free_turn, .. } = self.on.bodies;
         let points = self.bodies(world);
         let (turn, free) = (points.column(orientation)?, points.column(free_turn)?);
@@ -570,7 +596,7 @@ impl RigidBody {
         let mut momentum = points.column_mut(self.momentum)?;
         let mut orient = points.column_mut(self.extra.orient)?;
         for n in 0..points.len() {
-            if coupled {
+            if driven {
                 let theta = turn_between(free[n], turn[n]);
                 let turning = free[n] * ((free[n].inverse() * theta) * inertia[n]);
                 momentum[n] += left_jacobian_inverse(theta).transpose() * turning / now.step;
