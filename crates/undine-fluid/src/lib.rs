@@ -1,5 +1,6 @@
 //! What liquids and gases share, on any MAC velocity: walls, pressure, viscosity, extension.
 
+pub mod bodies;
 pub mod extend;
 pub mod field;
 pub mod fill;

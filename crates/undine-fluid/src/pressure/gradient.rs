@@ -4,7 +4,9 @@
 //! et al. 2003), with the θ of the matrix, so that what is left of the divergence is what the solver left. A face without an open
 //! part takes the velocity of its wall.
 
-use super::layers::{Bits, bits, is_on, lower, lower_bits, ones, step};
+use super::flux::pressure as surface_pressure;
+use super::layers::{Bits, bits, chunk, is_on, lower, lower_bits, ones, step};
+use undine_core::access::VoxelNeighbourhood;
 use undine_core::{Accessor, DiscreteVolume, GridDomain, Handle};
 use undine_linsolve::pressure::{fraction, inverse_of_mean, is_open};
 use undine_sim::Result;
@@ -19,6 +21,10 @@ pub struct Gradient {
     pub inverse_density: Option<f32>,
     /// The smallest θ.
     pub smallest: f32,
+    /// The channel of curvatures [1/m] and the surface tension [N/m], where there is one.
+    pub jump: Option<(Handle<f32>, f32)>,
+    /// Whether walls do not pull: what leaves one keeps its velocity where nothing presses it back.
+    pub non_stick: bool,
 }
 
 impl Gradient {
@@ -37,13 +43,14 @@ impl Gradient {
         let kernel = (
             (volume.around(field.cells.words, 1), volume.around(field.pressure, 1)),
             (field.distance.map(|distance| volume.around(distance, 1)), density),
+            self.jump.map(|(curvature, _)| volume.around(curvature, 1)),
             (own(field.walls.area.faces), own(field.walls.velocity.faces)),
             field.velocity.faces.map(|face| volume.write(face)),
         );
         let task = "subtract the pressure gradient";
         Accessor::new(task, domain).over(volume.topology()).level(0).run(
             kernel,
-            |_, ((cells, pressure), (distance, density), (area, wall), velocity)| {
+            |_, ((cells, pressure), (distance, density), curvature, (area, wall), velocity)| {
                 let here = bits(cells.chunk());
                 for (axis, velocity) in velocity.into_iter().enumerate() {
                     let (x, y, z) = step(axis, -1);
@@ -69,29 +76,41 @@ impl Gradient {
                         continue;
                     }
 
-                    let phi = distance.map(|distance| {
-                        let own = distance.chunk();
-                        (own, lower(axis, own, distance.neighbour(x, y, z)))
-                    });
-                    let rho = density.map(|density| {
-                        let own = density.chunk();
-                        (own, lower(axis, own, density.neighbour(x, y, z)))
-                    });
+                    let with_below = |values: VoxelNeighbourhood<'_, f32>| {
+                        let own = chunk(values.chunk());
+                        (own, lower(axis, &own, values.neighbour(x, y, z)))
+                    };
+                    let phi = distance.map(with_below);
+                    let rho = density.map(with_below);
+                    let kappa = curvature.map(with_below);
+                    let tension = self.jump.map_or(0.0, |(_, tension)| tension);
                     for n in ones(&touched) {
+                        let wet = [is_on(&below, n), is_on(&here, n)];
                         if !is_open(area[n]) {
-                            velocity[n] = wall[n];
+                            let presses = match wet {
+                                [_, true] => p[n] > 0.0 || velocity[n] <= wall[n],
+                                [_, false] => p_below[n] > 0.0 || velocity[n] >= wall[n],
+                            };
+                            if presses || !self.non_stick {
+                                velocity[n] = wall[n];
+                            }
                             continue;
                         }
-                        let wet = [is_on(&below, n), is_on(&here, n)];
-                        let theta = match (&phi, wet) {
-                            (Some((above, below)), [true, false]) => {
-                                fraction(below[n], above[n], self.smallest)
-                            }
-                            (Some((above, below)), [false, true]) => {
-                                fraction(above[n], below[n], self.smallest)
-                            }
-                            _ => 1.0,
-                        };
+                        // The pressure falls to that of the surface within θ.
+                        let (mut theta, mut pressures) = (1.0, [p_below[n], p[n]]);
+                        if let Some((above, below)) = &phi
+                            && wet[0] != wet[1]
+                        {
+                            let (inside, outside) = if wet[0] { (below, above) } else { (above, below) };
+                            theta = fraction(inside[n], outside[n], self.smallest);
+                            let (k_in, k_out) = match &kappa {
+                                Some((above, below)) if wet[0] => (below[n], above[n]),
+                                Some((above, below)) => (above[n], below[n]),
+                                None => (0.0, 0.0),
+                            };
+                            pressures[usize::from(wet[0])] =
+                                surface_pressure(tension, theta, k_in, k_out);
+                        }
                         let inverse_density = match (&rho, self.inverse_density) {
                             (Some((above, below)), _) => inverse_of_mean([
                                 wet[0].then_some(below[n]),
@@ -99,7 +118,8 @@ impl Gradient {
                             ]),
                             (None, constant) => constant.unwrap_or(0.0),
                         };
-                        velocity[n] -= self.step * inverse_density * (p[n] - p_below[n]) / theta;
+                        let slope = (pressures[1] - pressures[0]) / theta;
+                        velocity[n] -= self.step * inverse_density * slope;
                     }
                 }
             },

@@ -8,6 +8,14 @@ pub const VOXELS: usize = 512;
 /// A number for each voxel of a Bucket.
 pub type Chunk = [f32; VOXELS];
 
+/// A copy of a chunk.
+#[inline]
+pub fn chunk(values: &[f32]) -> Chunk {
+    let mut chunk = [0.0; VOXELS];
+    chunk.copy_from_slice(&values[..VOXELS]);
+    chunk
+}
+
 /// By voxel, what the next voxel up the axis has; `next` is the Bucket there.
 #[inline]
 pub fn upper(axis: usize, own: &[f32], next: &[f32]) -> Chunk {
@@ -69,11 +77,23 @@ pub fn bits(chunk: &[u64]) -> Bits {
     bits
 }
 
+/// z = 0 of every row.
+const FIRST: u64 = 0x0101_0101_0101_0101;
+
+/// By voxel, the bit of the next voxel up the axis; `next` is the Bucket there.
+#[inline]
+pub fn upper_bits(axis: usize, own: &Bits, next: &Bits) -> Bits {
+    std::array::from_fn(|x| match axis {
+        0 if x == 7 => next[0],
+        0 => own[x + 1],
+        1 => own[x] >> 8 | next[x] << 56,
+        _ => (own[x] & !FIRST) >> 1 | (next[x] & FIRST) << 7,
+    })
+}
+
 /// By voxel, the bit of the next voxel down the axis; `next` is the Bucket there.
 #[inline]
 pub fn lower_bits(axis: usize, own: &Bits, next: &Bits) -> Bits {
-    /// z = 0 of every row.
-    const FIRST: u64 = 0x0101_0101_0101_0101;
     std::array::from_fn(|x| match axis {
         0 if x == 0 => next[7],
         0 => own[x - 1],
@@ -139,6 +159,8 @@ mod tests {
             };
             let moved = number(&lower_bits(axis, &own, &next));
             assert_eq!(moved, lower(axis, &number(&own), &number(&next)));
+            let moved = number(&upper_bits(axis, &own, &next));
+            assert_eq!(moved, upper(axis, &number(&own), &number(&next)));
             assert_eq!(ones(&own).count(), number(&own).iter().filter(|&&on| on > 0.0).count());
             assert!(ones(&own).all(|voxel| is_on(&own, voxel)));
         }

@@ -2,15 +2,23 @@
 //!
 //! Between the forces and the motion of a step the velocity is made free of divergence: u = u* − Δt/ρ·∇p, with the p for which
 //! nothing flows into or out of a liquid cell on balance. Walls cut cells (Batty et al. 2007), the free surface lies where the
-//! liquid's distance says (ghost fluid: Enright et al. 2003), and air has no pressure.
+//! liquid's distance says (ghost fluid: Enright et al. 2003), and air has no pressure. Rigid bodies in the fluid are part of the
+//! same system, and may be pushed by it.
 
+mod afloat;
 mod flux;
 mod gradient;
 mod layers;
+mod non_stick;
 mod project;
+mod swim;
+mod tension;
 
-pub use project::{Projected, Settings, project};
+pub use afloat::{Afloat, Covered, covered};
+pub use project::{Fluid, Projected, Settings, project};
+pub use tension::Tension;
 
+use crate::bodies::Swimmers;
 use undine_core::ChannelSpec;
 use undine_core::Handle;
 use undine_core::volume::VoxelShape;
@@ -25,35 +33,70 @@ use undine_sim::{
 pub const DECLARATION: Declaration = Declaration {
     name: "pressure",
     kind: Kind::Operator,
-    doc: "Makes fluids incompressible",
+    doc: "Makes fluids incompressible, with bodies that swim in them",
     about: "Every fluid in its scope keeps its volume: what flows into a cell flows out of it, around walls and with them, up to a \
-            free surface.",
-    parameters: &[Parameter::number(
-        "tolerance",
-        Dimension::NONE,
-        1e-4,
-        "how much of the divergence a solve may leave, relative to what there was",
-    )
-    .between(1e-12, 0.5)
-    .usually(1e-8, 1e-2)
-    .advanced()],
+            free surface. Rigid bodies in its scope swim: the fluid pushes them, and they push the fluid. With `tension` the \
+            surface pulls itself together.",
+    parameters: &[
+        Parameter::number(
+            "tension",
+            Dimension::of(0, 1, -2),
+            0.0,
+            "surface tension; that of water against air is 0.072 N/m",
+        )
+        .not_negative()
+        .usually(0.0, 1.0),
+        Parameter::flag(
+            "non-stick",
+            false,
+            "liquid may leave walls: there its pressure pushes, but does not pull",
+        ),
+        Parameter::number(
+            "tolerance",
+            Dimension::NONE,
+            1e-4,
+            "how much of the divergence a solve may leave, relative to what there was",
+        )
+        .between(1e-12, 0.5)
+        .usually(1e-8, 1e-2)
+        .advanced(),
+    ],
     example: "pressure",
 };
 
 /// Makes fluids incompressible.
 pub struct Pressure {
-    on: Vec<(ObjectId, FluidField, Handle<f32>)>,
+    on: Vec<On>,
+    swimmers: Swimmers,
     settings: Settings,
+    /// Whether it has said already that walls press liquid together.
+    has_warned: bool,
+}
+
+/// A fluid in its scope.
+struct On {
+    object: ObjectId,
+    field: FluidField,
+    inflow: Handle<f32>,
+    tension: Option<Tension>,
+    /// What bodies cover of its faces in this step, body by body.
+    bodies: Vec<Vec<Covered>>,
 }
 
 /// A solve that ends within so many times its tolerance is still better than none.
 const NEAR_ENOUGH: f64 = 100.0;
 
+/// Liquid that loses more of its volume than this in a step, because its walls press it together, is worth a warning.
+const SQUEEZED: f64 = 1e-4;
+
+/// What flows into cells [1/s]: a channel of every fluid that is incompressible.
+const INFLOW: &str = "inflow";
+
 impl Operator for Pressure {
     fn create(ingest: &mut Ingest<'_>, scope: &[ObjectId]) -> Result<Option<Self>> {
         let mut on = Vec::new();
-        for &id in scope {
-            let Some(field) = ingest.world.object(id).offers.fluid else { continue };
+        for &object in scope {
+            let Some(field) = ingest.world.object(object).offers.fluid else { continue };
             let volume = &mut ingest.world.volumes[field.volume];
             let inflow = match volume.handle(INFLOW) {
                 Ok(handle) => handle,
@@ -62,66 +105,147 @@ impl Operator for Pressure {
                     volume.add_channel(&spec.internal().transient(), VoxelShape::CELLS)?
                 }
             };
-            on.push((id, field, inflow));
+            on.push(On { object, field, inflow, tension: None, bodies: Vec::new() });
         }
         if on.is_empty() {
             return Ok(None);
         }
-        let mut pressure = Self { on, settings: Settings::default() };
+        let swimmers = Swimmers::among(ingest.world, scope);
+        for (object, solids) in swimmers.objects() {
+            ingest.world.objects[object.0].swims = !solids.kinematic;
+        }
+        let settings = Settings::default();
+        let mut pressure = Self { on, swimmers, settings, has_warned: false };
         pressure.update(ingest)?;
         Ok(Some(pressure))
     }
 
     fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
-        self.settings.tolerance = ingest.values().number("tolerance")?;
+        let values = ingest.values();
+        self.settings.tolerance = values.number("tolerance")?;
+        self.settings.tension = values.number("tension")?;
+        self.settings.non_stick = values.flag("non-stick")?;
+        if self.settings.tension > 0.0 {
+            for on in self.on.iter_mut().filter(|on| on.field.distance.is_some()) {
+                let volume = &mut ingest.world.volumes[on.field.volume];
+                on.tension = Some(Tension::add(volume)?);
+            }
+        }
         Ok(())
     }
 
     fn tasks(&self, on: &mut Tasks<Self>) {
-        let stores = || self.on.iter().map(|(_, field, _)| StoreId::from(field.volume));
-        let surfaces = self.on.iter().filter(|(_, field, _)| field.distance.is_some());
-        on.task(Stage::SolvePressure, "solve for pressure", Self::solve)
-            .reads(
-                stores()
-                    .flat_map(|store| store.channels(["cells", "density", "open", "wall-v"])),
-            )
-            .reads(surfaces.map(|(_, field, _)| StoreId::from(field.volume).channel("surface")))
+        let stores = || self.on.iter().map(|on| StoreId::from(on.field.volume));
+        let surfaces = self.on.iter().filter(|on| on.field.distance.is_some());
+        if !self.swimmers.is_empty() {
+            on.task(Stage::CutCells, "find the faces of bodies", Self::find_bodies)
+                .reads(self.swimmers.channels());
+        }
+        let solve = on
+            .task(Stage::SolvePressure, "solve for pressure", Self::solve)
+            .reads(stores().flat_map(|store| store.channels(["cells", "density", "open"])))
+            .reads(surfaces.map(|on| StoreId::from(on.field.volume).channel("surface")))
             .writes(stores().flat_map(|store| store.channels(["v", "pressure", INFLOW])))
+            .writes(stores().flat_map(|store| store.channels(Tension::CHANNELS)))
             .reaches_everywhere();
+        if self.swimmers.is_empty() {
+            solve.reads(stores().map(|store| store.channel("wall-v")));
+        } else {
+            solve
+                .reads(self.swimmers.unmoved())
+                .writes(self.swimmers.moved())
+                .writes(stores().map(|store| store.channel("wall-v")));
+        }
     }
 }
 
-/// What flows into cells [1/s]: a channel of every fluid that is incompressible.
-const INFLOW: &str = "inflow";
-
 impl Pressure {
-    fn solve(&mut self, world: &mut World, now: &Moment) -> Result<()> {
-        for (id, field, inflow) in &self.on {
-            let object = world.object(*id);
-            let domain = &world.domains[object.domain];
-            let volume = &world.volumes[field.volume];
-            let projected = project(domain, volume, field, *inflow, &self.settings, now.step)?;
-            let Projected { report, unknowns } = projected;
-            let tolerance = self.settings.tolerance;
-            if !report.converged()
-                && !(report.residual <= (NEAR_ENOUGH * tolerance).min(NEAR_ENOUGH.recip()))
-            {
-                return Err(SimError::NotConverged {
-                    system: format!("the pressure of {} ({unknowns} cells)", object.path),
-                    report: format!(
-                        "{report}; the residual wanted is {tolerance:.1e}: look for colliders that move many voxels in a substep, or for densities far apart, or raise `tolerance`"
-                    ),
-                });
+    /// Which faces of fluids bodies will cover, where they would fly freely.
+    fn find_bodies(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        let colliders = self.swimmers.begin(world, now)?;
+        for on in &mut self.on {
+            let domain = &world.domains[world.object(on.object).domain];
+            let volume = &world.volumes[on.field.volume];
+            on.bodies.clear();
+            for collider in &colliders {
+                let body = collider.during(now.time, now.time + now.step)?;
+                on.bodies.push(covered(domain, volume, &body));
             }
-            world.solves.push(SolveRecord {
-                system: "pressure",
-                unknowns,
-                iterations: report.iterations,
-                residual: report.residual,
-                tolerance,
-                converged: report.converged(),
-            });
         }
         Ok(())
+    }
+
+    fn solve(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        let mut bodies = self.swimmers.afloat(world, now)?;
+        for on in &mut self.on {
+            self.has_warned |= on.solve(world, &mut bodies, &self.settings, now, self.has_warned)?;
+        }
+        self.swimmers.take(world, &bodies, now)
+    }
+}
+
+impl On {
+    /// Projects the fluid and the bodies in it; whether walls press it together.
+    fn solve(
+        &mut self,
+        world: &mut World,
+        bodies: &mut [Afloat],
+        settings: &Settings,
+        now: &Moment,
+        has_warned: bool,
+    ) -> Result<bool> {
+        let object = &world.objects[self.object.0];
+        let domain = &world.domains[object.domain];
+        if let (Some(tension), Some(distance)) = (self.tension, self.field.distance)
+            && settings.tension > 0.0
+        {
+            let volume = &mut world.volumes[self.field.volume];
+            let ratio = settings.tension / f64::from(volume.column(self.field.density)?.background());
+            tension.measure(domain, volume, distance, ratio, now.step)?;
+        }
+        let fluid = Fluid {
+            domain,
+            volume: &world.volumes[self.field.volume],
+            field: &self.field,
+            inflow: self.inflow,
+            curvature: self.tension.map(|tension| tension.curvature),
+        };
+        for (body, faces) in bodies.iter_mut().zip(&mut self.bodies) {
+            std::mem::swap(&mut body.faces, faces);
+        }
+        let projected = project(&fluid, bodies, settings, now.step);
+        for (body, faces) in bodies.iter_mut().zip(&mut self.bodies) {
+            std::mem::swap(&mut body.faces, faces);
+        }
+        let Projected { report, unknowns, squeezed } = projected?;
+        let tolerance = settings.tolerance;
+        let near_enough = (NEAR_ENOUGH * tolerance).min(NEAR_ENOUGH.recip());
+        if !(report.converged() || report.residual <= near_enough) {
+            return Err(SimError::NotConverged {
+                system: format!("the pressure of {} ({unknowns} cells)", object.path),
+                report: format!(
+                    "{report}; the residual wanted is {tolerance:.1e}: look for colliders that move many voxels in a substep, \
+                     for bodies or densities that differ by many orders, or raise `tolerance`"
+                ),
+            });
+        }
+        let is_squeezed = squeezed * now.step > SQUEEZED;
+        if is_squeezed && !has_warned {
+            tracing::warn!(
+                "{}: walls press liquid together that has no way out, by {:.2e} of its volume in a substep; that much is lost: \
+                 leave it a surface, or stop the walls",
+                object.path,
+                squeezed * now.step,
+            );
+        }
+        world.solves.push(SolveRecord {
+            system: "pressure",
+            unknowns,
+            iterations: report.iterations,
+            residual: report.residual,
+            tolerance,
+            converged: report.converged(),
+        });
+        Ok(is_squeezed)
     }
 }

@@ -1,10 +1,15 @@
 //! One projection: the velocity of a fluid is made free of divergence by the gradient of a pressure.
 
-use super::flux;
+use super::afloat::{Afloat, Hold};
+use super::flux::{self, Jump};
 use super::gradient::Gradient;
 use super::layers::{bits, ones};
+use super::non_stick;
 use undine_core::{Accessor, DiscreteVolume, GridDomain, Handle};
-use undine_linsolve::pressure::{InverseDensity, Open, PressureInput, PressureSystem, Surface};
+use undine_linsolve::Operator;
+use undine_linsolve::pressure::{
+    Coupled, InverseDensity, MOTIONS, Open, PressureInput, PressureSystem, Surface,
+};
 use undine_linsolve::report::{Report, Stop};
 use undine_sim::Result;
 use undine_sim::offers::FluidField;
@@ -16,20 +21,39 @@ pub struct Settings {
     pub tolerance: f64,
     /// The smallest part of a cell that counts as the distance of a liquid cell's centre to the surface.
     pub smallest: f32,
+    /// Whether liquid may leave walls: there the pressure pushes, but does not pull.
+    pub non_stick: bool,
+    /// Surface tension [N/m].
+    pub tension: f64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { tolerance: 1e-4, smallest: 1e-2 }
+        Self { tolerance: 1e-4, smallest: 1e-3, non_stick: false, tension: 0.0 }
     }
 }
 
-/// What a cell may lose or gain of its volume in a step, at the most, for a solve to be good in any case: what rounding of
-/// velocities in single precision does anyway.
-const ROUNDING: f64 = 1e-7;
+/// A fluid to be projected, with scratch channels of cells.
+#[derive(Debug, Clone, Copy)]
+pub struct Fluid<'a> {
+    /// Where its Buckets are.
+    pub domain: &'a GridDomain,
+    /// The store.
+    pub volume: &'a DiscreteVolume,
+    /// Its channels.
+    pub field: &'a FluidField,
+    /// What flows into cells [1/s]: scratch.
+    pub inflow: Handle<f32>,
+    /// The curvature of its surface [1/m], where tension matters.
+    pub curvature: Option<Handle<f32>>,
+}
+
+/// What a cell may lose or gain of its volume in a step, at the most, for a solve to be good in any case, as a share of the
+/// tolerance: by default it is what rounding of velocities in single precision does anyway.
+const LEAST: f64 = 1e-3;
 
 /// Iterations after which a solve is given up.
-const MOST_ITERATIONS: usize = 200;
+const MOST_ITERATIONS: usize = 300;
 
 /// How a projection went.
 #[derive(Debug)]
@@ -38,58 +62,113 @@ pub struct Projected {
     pub report: Report,
     /// How many cells have a pressure, on all processes.
     pub unknowns: usize,
+    /// How fast walls press liquid together that has no way out, at the most [1/s]: what no pressure could take.
+    pub squeezed: f64,
 }
 
-/// Makes the velocity of a fluid free of divergence over a step of `step` [s]. `inflow` is a scratch channel of cells. Collective.
+/// Makes the velocity of a fluid free of divergence over a step of `step` [s], with the bodies in it. Collective.
 pub fn project(
-    domain: &GridDomain,
-    volume: &DiscreteVolume,
-    field: &FluidField,
-    inflow: Handle<f32>,
+    fluid: &Fluid<'_>,
+    bodies: &mut [Afloat],
     settings: &Settings,
     step: f64,
 ) -> Result<Projected> {
+    let Fluid { domain, volume, field, .. } = *fluid;
     let voxel = domain.frame().voxel_size(0);
-    let Found { unknowns, constant } = look(domain, volume, field)?;
-    let inverse_density = match constant {
-        Some(density) => InverseDensity::Constant(1.0 / density),
-        None => InverseDensity::OfCells(field.density),
+    let Found { unknowns, density } = look(domain, volume, field)?;
+    let inverse_density = density.map(f32::recip);
+    let scale = step / (voxel * voxel);
+    let system = PressureSystem::new(
+        domain,
+        &PressureInput {
+            volume,
+            liquid: field.cells,
+            open: Open::Channel(field.walls.area),
+            inverse_density: match inverse_density {
+                Some(constant) => InverseDensity::Constant(constant),
+                None => InverseDensity::OfCells(field.density),
+            },
+            surface: match field.distance {
+                Some(distance) => Surface::Distance { distance, smallest: settings.smallest },
+                None => Surface::Cells,
+            },
+            diagonal: None,
+            scale,
+        },
+    )?;
+    let hold = match bodies.is_empty() {
+        true => None,
+        false => Some(Hold::new(domain, volume, field, bodies)?),
     };
-    let surface = match field.distance {
-        Some(distance) => Surface::Distance { distance, smallest: settings.smallest },
-        None => Surface::Cells,
-    };
-    let input = PressureInput {
-        volume,
-        liquid: field.cells,
-        open: Open::Channel(field.walls.area),
+    let jump = fluid.curvature.filter(|_| settings.tension > 0.0).map(|curvature| Jump {
+        curvature,
+        tension: settings.tension as f32,
         inverse_density,
-        surface,
-        diagonal: None,
-        scale: step / (voxel * voxel),
-    };
-    let system = PressureSystem::new(domain, &input)?;
+        smallest: settings.smallest,
+        scale: scale as f32,
+    });
 
-    flux::inflow(domain, volume, field, inflow)?;
-    let b = system.read(volume, inflow)?;
+    // The right-hand side: what flows into each cell, and the pressure of the surface.
+    if let Some(hold) = &hold {
+        hold.move_walls(volume, field, bodies)?;
+    }
+    flux::inflow(fluid)?;
+    if let Some(jump) = &jump {
+        jump.add(fluid)?;
+    }
+    let b = system.read(volume, fluid.inflow)?;
+
     let mut p = system.read(volume, field.pressure)?;
     let stop = Stop {
         relative: settings.tolerance,
-        absolute: ROUNDING / step,
+        absolute: LEAST * settings.tolerance / step,
         iterations: MOST_ITERATIONS,
         ..Stop::default()
     };
-    let report = system.solve(&b, &mut p, &stop)?;
+    let free = |body: &Afloat| body.inverse_mass != [[0.0; MOTIONS]; MOTIONS];
+    let (report, squeezed, at_bounds) = if let Some(hold) = &hold
+        && bodies.iter().any(free)
+    {
+        let coupled = Coupled::new(&system, hold.terms(&system, bodies, step))?;
+        let squeezed = out_of_reach(&coupled, &b)?;
+        let report = coupled.solve(&b, &mut p, &stop)?;
+        for (body, gained) in bodies.iter_mut().zip(coupled.accelerations(&p)?) {
+            let [x, y, z, a, b, c] = gained.map(|gained| step * gained);
+            body.twist.linear += undine_core::glam::DVec3::new(x, y, z);
+            body.twist.angular += undine_core::glam::DVec3::new(a, b, c);
+        }
+        hold.move_walls(volume, field, bodies)?;
+        (report, squeezed, false)
+    } else if settings.non_stick && !system.is_singular() {
+        (non_stick::solve(fluid, &system, &b, &mut p, &stop)?, 0.0, true)
+    } else {
+        let squeezed = out_of_reach(&system, &b)?;
+        (system.solve(&b, &mut p, &stop)?, squeezed, false)
+    };
 
     volume.column_mut(field.pressure)?.fill(0.0);
     system.write(&p, domain, volume, field.pressure)?;
     let gradient = Gradient {
         step: (step / voxel) as f32,
-        inverse_density: constant.map(|density| 1.0 / density),
+        inverse_density,
         smallest: settings.smallest,
+        jump: jump.map(|jump| (jump.curvature, jump.tension)),
+        non_stick: at_bounds,
     };
     gradient.subtract(domain, volume, field)?;
-    Ok(Projected { report, unknowns })
+    Ok(Projected { report, unknowns, squeezed })
+}
+
+/// The largest part of a right-hand side that no pressure can take [1/s]: liquid that is pressed together by its walls, and can go
+/// nowhere. Collective.
+fn out_of_reach(system: &dyn Operator, b: &[f64]) -> Result<f64> {
+    if !system.is_singular() {
+        return Ok(0.0);
+    }
+    let mut within = b.to_vec();
+    system.project(&mut within)?;
+    let most = b.iter().zip(&within).map(|(b, within)| (b - within).abs()).fold(0.0, f64::max);
+    Ok(system.rows().max(most)?)
 }
 
 /// What a fluid is like.
@@ -97,7 +176,7 @@ struct Found {
     /// How many cells it fills, on all processes.
     unknowns: usize,
     /// Its density [kg/m³], where that is the same everywhere.
-    constant: Option<f32>,
+    density: Option<f32>,
 }
 
 /// Counts the cells of a fluid, and finds out whether its density is the same in all of them. Collective.
@@ -123,6 +202,10 @@ fn look(domain: &GridDomain, volume: &DiscreteVolume, field: &FluidField) -> Res
         |a, b| [a[0] + b[0], a[1].min(b[1]), a[2].max(b[2])],
     )?;
     let [count, least, most] = found.unwrap_or([0.0, f64::INFINITY, f64::NEG_INFINITY]);
-    let constant = (least == most).then_some(least as f32);
-    Ok(Found { unknowns: count as usize, constant })
+    // Without a cell any number will do.
+    let density = match least <= most {
+        true => (least == most).then_some(least as f32),
+        false => Some(1.0),
+    };
+    Ok(Found { unknowns: count as usize, density })
 }

@@ -1,0 +1,148 @@
+//! Rigid bodies in fluids: each as a collider that goes from where it is when a step begins to where the step takes it.
+//!
+//! `walls` cuts them out of cells and keeps particles out of them, and `pressure` couples them to the fluid. A step begins with
+//! [`Swimmers::begin`], at Stage CutCells, when nothing has moved yet: bodies are taken to where they would fly freely. After
+//! they have moved, [`Swimmers::end`] tells their true way.
+
+use undine_core::glam::{DQuat, DVec3};
+use undine_core::particles::TopologicalParticles;
+use undine_geometry::motion::{Interpolation, Key};
+use undine_geometry::{Collider, Motion, Pose, Twist};
+use undine_sim::offers::SolidBodies;
+use undine_sim::world::ChannelKey;
+use undine_sim::{Moment, ObjectId, Result, StoreId, World};
+
+/// The rigid bodies in the scope of a fluid.
+#[derive(Debug, Clone, Default)]
+pub struct Swimmers {
+    on: Vec<(ObjectId, SolidBodies)>,
+    /// Where they were when the step began.
+    starts: Vec<Pose>,
+}
+
+/// A body where it is, and how fast.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Placed {
+    /// From its form's own coordinates to the world.
+    pub pose: Pose,
+    /// Its centre of mass [m].
+    pub centre: DVec3,
+    /// The velocity of its centre, and its spin.
+    pub twist: Twist,
+}
+
+impl Placed {
+    /// Where it is after flying freely for a while [s].
+    pub fn after(&self, time: f64) -> Self {
+        let turn = DQuat::from_scaled_axis(time * self.twist.angular);
+        let centre = self.centre + time * self.twist.linear;
+        let arm = self.pose.translation - self.centre;
+        let pose = Pose {
+            rotation: (turn * self.pose.rotation).normalize(),
+            translation: centre + turn * arm,
+        };
+        Self { pose, centre, ..*self }
+    }
+}
+
+impl Swimmers {
+    /// Those of some Objects.
+    pub fn among(world: &World, objects: &[ObjectId]) -> Self {
+        let solids = |id: &ObjectId| Some((*id, world.object(*id).offers.solids.clone()?));
+        Self { on: objects.iter().filter_map(solids).collect(), starts: Vec::new() }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.on.is_empty()
+    }
+
+    /// The Objects that they belong to, and what those offer.
+    pub fn objects(&self) -> &[(ObjectId, SolidBodies)] {
+        &self.on
+    }
+
+    /// The channels that tell where they are and how fast.
+    pub fn channels(&self) -> impl Iterator<Item = ChannelKey> {
+        self.on.iter().flat_map(|(_, solids)| {
+            StoreId::from(solids.bodies.centres.points).channels([
+                "position",
+                "orient",
+                "orientation",
+                "pivot",
+                "v",
+                "angular-momentum",
+                "inertia",
+            ])
+        })
+    }
+
+    /// Every body in turn, Object by Object, as the last step left it.
+    pub fn placed(&self, world: &World) -> Result<Vec<Placed>> {
+        let mut all = Vec::new();
+        for (_, solids) in &self.on {
+            let points = &world.points[solids.bodies.centres.points];
+            place(points, solids, &mut all)?;
+        }
+        Ok(all)
+    }
+
+    /// Every body as a collider, in the order of [`Self::placed`], that goes from where it is to where it would fly freely. To be
+    /// called when nothing of the step has moved yet: [`Self::end`] goes from there.
+    pub fn begin(&mut self, world: &World, now: &Moment) -> Result<Vec<Collider>> {
+        let placed = self.placed(world)?;
+        self.starts = placed.iter().map(|placed| placed.pose).collect();
+        let ends: Vec<Pose> = placed.iter().map(|placed| placed.after(now.step).pose).collect();
+        self.colliders(world, &ends, now)
+    }
+
+    /// Every body as a collider that goes from where the step began to where it is now.
+    pub fn end(&self, world: &World, now: &Moment) -> Result<Vec<Collider>> {
+        let ends: Vec<Pose> = self.placed(world)?.iter().map(|placed| placed.pose).collect();
+        self.colliders(world, &ends, now)
+    }
+
+    fn colliders(&self, world: &World, ends: &[Pose], now: &Moment) -> Result<Vec<Collider>> {
+        let count = |solids: &SolidBodies| world.points[solids.bodies.centres.points].len();
+        let forms = self.on.iter().flat_map(|(_, solids)| {
+            (0..count(solids)).map(|n| solids.forms[n % solids.forms.len()].clone())
+        });
+        let mut colliders = Vec::with_capacity(ends.len());
+        for ((n, form), end) in forms.enumerate().zip(ends) {
+            let start = self.starts.get(n).unwrap_or(end);
+            let motion = match now.step > 0.0 && start != end {
+                false => Motion::still(*end)?,
+                true => {
+                    let [from, to] = [(now.time, start), (now.time + now.step, end)];
+                    let keys = [from, to].map(|(time, pose)| Key { time, pose: *pose });
+                    Motion::keyed(keys.to_vec(), Interpolation::Linear)?
+                }
+            };
+            colliders.push(form.with_motion(motion));
+        }
+        Ok(colliders)
+    }
+}
+
+/// Adds the bodies of an Object to a list.
+fn place(
+    points: &TopologicalParticles,
+    solids: &SolidBodies,
+    all: &mut Vec<Placed>,
+) -> Result<()> {
+    let (centre, velocity) =
+        (points.column(points.position())?, points.column(solids.bodies.centres.velocity)?);
+    let (orient, pivot) = (points.column(solids.orient)?, points.column(solids.pivot)?);
+    let (turn, inertia) =
+        (points.column(solids.bodies.orientation)?, points.column(solids.bodies.inertia)?);
+    let momentum = points.column(solids.momentum)?;
+    all.extend((0..points.len()).map(|n| Placed {
+        pose: Pose { rotation: orient[n], translation: centre[n] - orient[n] * pivot[n] },
+        centre: centre[n],
+        twist: Twist {
+            linear: velocity[n],
+            angular: turn[n] * ((turn[n].inverse() * momentum[n]) / inertia[n]),
+        },
+    }));
+    Ok(())
+}

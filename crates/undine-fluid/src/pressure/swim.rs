@@ -1,0 +1,164 @@
+//! How the pressure solve takes rigid bodies from the World, and gives them back what the fluid does to them.
+//!
+//! Before the solve a body has taken its forces, and has been put to x = xⁿ + Δt v and turned by θ from its free turn; its angular
+//! momentum is still that of the start. The fluid adds Δt·M⁻¹·Jᵀp: v changes, x by Δt times that, and θ so that the momentum that
+//! the body takes from its turn, L = Lⁿ + J⁻ᵀĨθ/Δt, is what it had and Δt times the torque, exactly. A further Newton iteration takes
+//! it back with the forces, and the solve gives it anew.
+
+use super::afloat::Afloat;
+use crate::bodies::Swimmers;
+use undine_core::glam::{DMat3, DQuat, DVec3};
+use undine_core::particles::TopologicalParticles;
+use undine_geometry::Twist;
+use undine_linsolve::pressure::{MOTIONS, RigidTerm};
+use undine_sim::newton::rotation::{left_jacobian_inverse, turn_between};
+use undine_sim::offers::SolidBodies;
+use undine_sim::world::ChannelKey;
+use undine_sim::{Moment, Result, StoreId, World};
+
+/// Steps of the iteration for θ: it converges by a factor of θ each.
+const TURNS: usize = 12;
+
+impl Swimmers {
+    /// The channels that tell a solve where bodies are, and that it leaves as they are.
+    pub(super) fn unmoved(&self) -> impl Iterator<Item = ChannelKey> {
+        let names = ["mass", "inertia", "angular-momentum", "flight", "free-turn"];
+        self.objects()
+            .iter()
+            .flat_map(move |(_, solids)| StoreId::from(solids.bodies.centres.points).channels(names))
+    }
+
+    /// The channels in which bodies take what a fluid does to them.
+    pub(super) fn moved(&self) -> impl Iterator<Item = ChannelKey> {
+        let names = ["v", "position", "orientation"];
+        self.objects()
+            .iter()
+            .flat_map(move |(_, solids)| StoreId::from(solids.bodies.centres.points).channels(names))
+    }
+
+    /// Every body, Object by Object, with the velocity that its forces have given it. Those that nothing else couples are turned
+    /// as they would fly freely.
+    pub(super) fn afloat(&self, world: &World, now: &Moment) -> Result<Vec<Afloat>> {
+        let mut all = Vec::new();
+        for (object, solids) in self.objects() {
+            let points = &world.points[solids.bodies.centres.points];
+            if !solids.kinematic && !world.object(*object).coupled {
+                let free = points.column(solids.bodies.free_turn)?;
+                points.column_mut(solids.bodies.orientation)?.copy_from_slice(&free[..points.len()]);
+            }
+            for n in 0..points.len() {
+                all.push(afloat(points, solids, n, now.step)?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Gives bodies the velocities that a solve has found.
+    pub(super) fn take(&self, world: &mut World, found: &[Afloat], now: &Moment) -> Result<()> {
+        let mut found = found.iter();
+        let mut largest = 0.0_f64;
+        for (_, solids) in self.objects() {
+            let points = &world.points[solids.bodies.centres.points];
+            for (n, body) in (0..points.len()).zip(&mut found) {
+                if !solids.kinematic {
+                    largest = largest.max(take(points, solids, n, body, now.step)?);
+                }
+            }
+        }
+        world.largest_change = world.largest_change.max(largest);
+        Ok(())
+    }
+}
+
+/// What a step knows of a body's turning.
+struct Turning {
+    /// Its orientation without torques.
+    free: DQuat,
+    /// Principal moments [kg m²].
+    moments: DVec3,
+    /// Angular momentum at the start [kg m²/s].
+    start: DVec3,
+}
+
+impl Turning {
+    fn of(points: &TopologicalParticles, solids: &SolidBodies, n: usize) -> Result<Self> {
+        let turn = if solids.kinematic { solids.bodies.orientation } else { solids.bodies.free_turn };
+        Ok(Self {
+            free: points.column(turn)?[n],
+            moments: points.column(solids.bodies.inertia)?[n],
+            start: points.column(solids.momentum)?[n],
+        })
+    }
+
+    /// Ĩ·v
+    fn times(&self, v: DVec3) -> DVec3 {
+        self.free * ((self.free.inverse() * v) * self.moments)
+    }
+
+    /// Ĩ⁻¹·v
+    fn over(&self, v: DVec3) -> DVec3 {
+        self.free * ((self.free.inverse() * v) / self.moments)
+    }
+
+    /// The angular momentum at the end of a step [s] of a body that is turned by θ from its free turn.
+    fn momentum(&self, theta: DVec3, step: f64) -> DVec3 {
+        self.start + left_jacobian_inverse(theta).transpose() * self.times(theta) / step
+    }
+
+    /// The θ with which it takes this momentum.
+    fn turn(&self, momentum: DVec3, step: f64) -> DVec3 {
+        let mut theta = step * self.over(momentum - self.start);
+        for _ in 0..TURNS {
+            theta += step * self.over(momentum - self.momentum(theta, step));
+        }
+        theta
+    }
+}
+
+fn afloat(
+    points: &TopologicalParticles,
+    solids: &SolidBodies,
+    n: usize,
+    step: f64,
+) -> Result<Afloat> {
+    let turning = Turning::of(points, solids, n)?;
+    let linear = points.column(solids.bodies.centres.velocity)?[n];
+    if solids.kinematic {
+        let centre = points.column(points.position())?[n];
+        let twist = Twist { linear, angular: turning.over(turning.start) };
+        let inverse_mass = [[0.0; MOTIONS]; MOTIONS];
+        return Ok(Afloat { centre, twist, inverse_mass, faces: Vec::new() });
+    }
+    let theta = turn_between(turning.free, points.column(solids.bodies.orientation)?[n]);
+    let angular = turning.over(turning.momentum(theta, step));
+    let turn = DMat3::from_quat(turning.free);
+    let inertia = turn * DMat3::from_diagonal(turning.moments) * turn.transpose();
+    let rows = inertia.transpose().to_cols_array_2d();
+    let mass = points.column(solids.bodies.centres.mass)?[n];
+    Ok(Afloat {
+        centre: points.column(solids.bodies.flight)?[n],
+        twist: Twist { linear, angular },
+        inverse_mass: RigidTerm::free(mass, rows)?,
+        faces: Vec::new(),
+    })
+}
+
+/// Gives a body what a solve has found; the change of its velocity [m/s].
+fn take(
+    points: &TopologicalParticles,
+    solids: &SolidBodies,
+    n: usize,
+    found: &Afloat,
+    step: f64,
+) -> Result<f64> {
+    let turning = Turning::of(points, solids, n)?;
+    let mut velocity = points.column_mut(solids.bodies.centres.velocity)?;
+    let mut position = points.column_mut(points.position())?;
+    let mut orientation = points.column_mut(solids.bodies.orientation)?;
+    let change = found.twist.linear - velocity[n];
+    velocity[n] = found.twist.linear;
+    position[n] += step * change;
+    let theta = turning.turn(turning.times(found.twist.angular), step);
+    orientation[n] = (DQuat::from_scaled_axis(theta) * turning.free).normalize();
+    Ok(change.length())
+}
