@@ -5,10 +5,13 @@
 //! Only what may meet a wall is swept against the colliders themselves.
 
 use super::near::meet;
+use super::swallowed::PUSHED;
 use undine_core::access::VoxelNeighbourhood;
 use undine_core::glam::{DVec3, IVec3, Vec3};
 use undine_core::mesh::Bounds;
-use undine_core::{Accessor, Bucket, DiscreteVolume, Frame, GridDomain, Handle, ParticleSystem};
+use undine_core::{
+    Accessor, Bucket, CoreError, DiscreteVolume, Frame, GridDomain, Handle, ParticleSystem,
+};
 use undine_geometry::GeometryError;
 use undine_geometry::collider::{ColliderStep, Impact, sweep_with};
 use undine_geometry::solid::Solid;
@@ -19,8 +22,8 @@ use undine_sim::offers::FluidParticles;
 const RADIUS: f64 = 0.1;
 /// What has met a wall is lifted from it by this part of its radius more, so that the next step finds it outside.
 const LIFT: f64 = 0.05;
-/// What is inside of a wall by no more than so many voxels is pushed out.
-pub const PUSHED: f64 = 1.0;
+/// How far from a wall what was inside of it is put, in voxels.
+pub const APART: f64 = (1.0 + LIFT) * RADIUS;
 /// How often what is pushed out of one collider, into another, is pushed again.
 const MOST_PUSHES: usize = 4;
 
@@ -59,7 +62,12 @@ pub fn keep_out(
             Ok::<(), GeometryError>(())
         })?;
     let outcome = outcomes.into_iter().collect::<Result<(), _>>();
-    Ok(outcome?)
+    // What fails on one process is an error on all of them.
+    let task = "keep particles out of walls";
+    let told = |why: &GeometryError| CoreError::BadAccess { task, why: why.to_string() };
+    let agreed = domain.processes().all_agree(outcome.as_ref().map(|()| ()).map_err(told));
+    outcome?;
+    Ok(agreed?)
 }
 
 /// What distances at the centres of cells tell about ways through a Bucket.

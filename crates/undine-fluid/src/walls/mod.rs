@@ -3,9 +3,13 @@
 mod cut;
 mod keep_out;
 mod near;
+mod swallowed;
 
 use near::{Near, Seen};
+use swallowed::Swallowed;
+use undine_core::mesh::Bounds;
 use undine_geometry::collider::{Collider, ColliderStep};
+use undine_geometry::solid::Solid;
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
 use undine_sim::offers::{FluidField, FluidParticles};
 use undine_sim::{Id, Ingest, Moment, ObjectId, Operator, Result, Stage, StoreId, Tasks, World};
@@ -41,8 +45,10 @@ pub const DECLARATION: Declaration = Declaration {
 /// Makes colliders the walls of fluids.
 pub struct Walls {
     fluids: Vec<(ObjectId, FluidField)>,
-    colliders: Vec<Id<Option<Collider>>>,
+    colliders: Vec<(ObjectId, Id<Option<Collider>>)>,
     friction: f64,
+    /// The frame in which it was last told that a collider is too fast.
+    told: Option<i64>,
     /// The colliders as they were when cells were last cut. What is cut depends on nothing but them, so that without it,
     /// after a resume, all is cut anew to the same numbers.
     seen: Option<Vec<Option<Seen>>>,
@@ -58,11 +64,12 @@ impl Operator for Walls {
         let world = &*ingest.world;
         let offers = |id: &ObjectId| &world.object(*id).offers;
         let fluids: Vec<_> = scope.iter().filter_map(|id| Some((*id, offers(id).fluid?))).collect();
-        let colliders: Vec<_> = all.iter().filter_map(|id| offers(id).collider).collect();
+        let colliders: Vec<_> =
+            all.iter().filter_map(|id| Some((*id, offers(id).collider?))).collect();
         if fluids.is_empty() || colliders.is_empty() {
             return Ok(None);
         }
-        let mut walls = Self { fluids, colliders, friction: 0.0, seen: None };
+        let mut walls = Self { fluids, colliders, friction: 0.0, told: None, seen: None };
         walls.update(ingest)?;
         Ok(Some(walls))
     }
@@ -75,6 +82,11 @@ impl Operator for Walls {
     fn tasks(&self, on: &mut Tasks<Self>) {
         let volumes = || self.fluids.iter().map(|(_, fluid)| StoreId::from(fluid.volume));
         let particles = || self.carried().map(|(_, _, on)| StoreId::from(on.particles));
+        let everything = || particles().map(|store| store.everything());
+        if self.carried().next().is_some() {
+            on.task(Stage::GroupEnter, "take out of walls", Self::take_out)
+                .accumulates(everything());
+        }
         on.task(Stage::CutCells, "cut solids out of cells", Self::cut_cells).writes(
             volumes().flat_map(|store| {
                 store.channels(["open", "open-volume", "wall-v", "wall-distance"])
@@ -82,11 +94,14 @@ impl Operator for Walls {
         );
         // · Stage::SolvePressure    what is open of faces                Operator
         // · Stage::Advance          particles move                       Object
-        if particles().next().is_some() {
+        if self.carried().next().is_some() {
             on.task(Stage::Collide, "keep particles out of walls", Self::keep_particles_out)
                 .reads(volumes().map(|store| store.channel("wall-distance")))
                 .reads(particles().map(|store| store.channel("position-before")))
                 .writes(particles().flat_map(|store| store.channels(["position", "v"])));
+            on.task(Stage::GroupExit, "end what walls have swallowed", Self::end_swallowed)
+                .reads(volumes().map(|store| store.channel("wall-distance")))
+                .accumulates(everything());
         }
     }
 }
@@ -99,7 +114,27 @@ impl Walls {
 
     /// The colliders that are there now, by their places in the list.
     fn present(&self, world: &World) -> Vec<Option<Collider>> {
-        self.colliders.iter().map(|id| world.colliders[*id].clone()).collect()
+        self.colliders.iter().map(|(_, id)| world.colliders[*id].clone()).collect()
+    }
+
+    /// Before the first step, takes the liquid out of walls that begins in one.
+    fn take_out(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        if now.count > 0 {
+            return Ok(());
+        }
+        let colliders = self.present(world);
+        let start = Moment { step: 0.0, ..*now };
+        let steps: Vec<_> = during(&colliders, &start)?.into_iter().flatten().collect();
+        let near: Vec<Near<'_>> = steps.iter().map(Near::new).collect();
+        for (object, _, on) in self.carried() {
+            let entry = &world.objects[object.0];
+            let domain = &world.domains[entry.domain];
+            let apart = keep_out::APART * domain.frame().voxel_size(0);
+            let particles = &mut world.particles[on.particles];
+            let done = swallowed::take_out(domain, particles, &on, &near, apart)?;
+            done.tell(&entry.path, "begin");
+        }
+        Ok(())
     }
 
     fn cut_cells(&mut self, world: &mut World, now: &Moment) -> Result<()> {
@@ -107,6 +142,7 @@ impl Walls {
         let steps = during(&colliders, now)?;
         let seen = Seen::all(&colliders, &steps);
         let stale = near::stale(self.seen.as_deref(), &seen);
+        self.tell_of_fast(world, &steps, now);
         let steps: Vec<Near<'_>> = steps.iter().flatten().map(Near::new).collect();
         for (object, fluid) in &self.fluids {
             let domain = &world.domains[world.object(*object).domain];
@@ -114,6 +150,27 @@ impl Walls {
         }
         self.seen = Some(seen);
         Ok(())
+    }
+
+    /// Warns of colliders that cross too many voxels, once in a frame.
+    fn tell_of_fast(&mut self, world: &World, steps: &[Option<ColliderStep<'_>>], now: &Moment) {
+        let domain = |object: &ObjectId| &world.domains[world.object(*object).domain];
+        let voxels = self.fluids.iter().map(|(object, _)| domain(object).frame().voxel_size(0));
+        let voxel = voxels.fold(f64::INFINITY, f64::min);
+        for ((object, _), step) in self.colliders.iter().zip(steps) {
+            let crossed = step.as_ref().filter(|step| step.moves()).map_or(0.0, way) / voxel;
+            if crossed > FASTEST && self.told != Some(now.frame) {
+                self.told = Some(now.frame);
+                tracing::warn!(
+                    "{}: crosses {crossed:.1} voxels in a substep of {:.3e} s, in frame {}; fluids follow walls of up to {FASTEST} \
+                     well. Lower `cfl`, or ask for {:.0} times as many substeps",
+                    world.object(*object).path,
+                    now.step,
+                    now.frame,
+                    (crossed / FASTEST).ceil()
+                );
+            }
+        }
     }
 
     fn keep_particles_out(&mut self, world: &mut World, now: &Moment) -> Result<()> {
@@ -136,6 +193,33 @@ impl Walls {
         }
         Ok(())
     }
+
+    /// Ends what is deep inside of walls when the step is over.
+    fn end_swallowed(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        let colliders = self.present(world);
+        let steps: Vec<ColliderStep<'_>> = during(&colliders, now)?.into_iter().flatten().collect();
+        let near: Vec<Near<'_>> = steps.iter().map(Near::new).collect();
+        for (object, fluid, on) in self.carried() {
+            let entry = &world.objects[object.0];
+            let domain = &world.domains[entry.domain];
+            let volume = (&world.volumes[fluid.volume], fluid.walls.distance);
+            let particles = &mut world.particles[on.particles];
+            let ended: Swallowed = swallowed::end_deep(domain, volume, particles, &on, &near)?;
+            ended.tell(&entry.path, "have come to be");
+        }
+        Ok(())
+    }
+}
+
+/// In a step, a collider should cross no more voxels than this: beyond it, what it pushes away is not where it was.
+const FASTEST: f64 = 5.0;
+
+/// How far a collider goes in a step [m], where that is known.
+fn way(step: &ColliderStep<'_>) -> f64 {
+    let origin = step.pose().translation;
+    let Bounds { min, max } = step.bounds().unwrap_or(Bounds { min: origin, max: origin });
+    let way = step.way_near(0.5 * (min + max), 0.5 * (max - min).length());
+    if way.is_finite() { way } else { 0.0 }
 }
 
 /// Colliders during a step.
