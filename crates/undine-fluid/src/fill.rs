@@ -202,23 +202,29 @@ impl<'a> Filler<'a> {
         (distance < reach).then_some((distance, distance < -reach - ON_SURFACE * side))
     }
 
-    /// Refuses blocks with more particles than there is room for. Of those that are cut, half is inside.
+    /// Refuses blocks with more particles than there is room for. Of Buckets that are cut, half is inside; of larger blocks that
+    /// are cut nobody knows yet, but for the voxel size that would fit half of them counts.
     fn check(&self, blocks: &[Block], room: Room<'_>) -> Result<()> {
-        let buckets = |block: &Block| (block.side as f64).powi(3);
-        let inside: f64 = blocks.iter().filter(|block| block.is_inside).map(buckets).sum();
-        let cut = blocks.iter().filter(|block| !block.is_inside).count() as f64;
+        let buckets = |block: &Block| f64::from(block.side).powi(3);
+        let (mut known, mut likely) = (0.0, 0.0);
+        for block in blocks {
+            let part = if block.is_inside { 1.0 } else { 0.5 } * buckets(block);
+            known += if block.is_inside || block.side == 1 { part } else { 0.0 };
+            likely += part;
+        }
         let in_bucket = (self.fill.per_cell() * 512) as f64;
-        let particles = (inside + 0.5 * cut) * in_bucket;
-        let wanted = particles * room.bytes_each as f64 + cut * BYTES_OF_BLOCK as f64;
+        let bytes = |buckets: f64| buckets * in_bucket * room.bytes_each as f64;
+        let wanted = bytes(known) + blocks.len() as f64 * BYTES_OF_BLOCK as f64;
         match room.budget.check("particles", wanted as u64) {
             Err(CoreError::OverBudget { free, budget, .. }) => {
                 let voxel = self.frame.voxel_size(0);
-                // A volume grows with the cube of the number of cells, and a little is left to spare.
-                let enough = voxel * (1.1 * wanted / (free.max(1) as f64)).cbrt();
-                let gigabytes = |bytes: f64| bytes / (1 << 30) as f64;
+                // There are as many as the cube of the cells along an edge, and a little is left to spare.
+                let enough = voxel * (1.2 * bytes(likely).max(wanted) / free.max(1) as f64).cbrt();
+                let gigabytes = |bytes: f64| bytes / f64::from(1 << 30);
                 let what = format!(
-                    "voxels of {voxel} m make {particles:.2e} particles or more, which need {:.1} GiB of memory, and {:.1} of {:.1} GiB are left",
-                    gigabytes(wanted),
+                    "voxels of {voxel} m make {:.1e} particles, which need {:.1} GiB of memory, and {:.2} of {:.2} GiB are left",
+                    likely * in_bucket,
+                    gigabytes(bytes(likely)),
                     gigabytes(free as f64),
                     gigabytes(budget as f64),
                 );
