@@ -5,6 +5,8 @@ pub mod extend;
 pub mod field;
 pub mod fill;
 pub mod pressure;
+pub mod sink;
+pub mod source;
 pub mod viscosity;
 pub mod walls;
 
@@ -13,6 +15,8 @@ use undine_sim::BehaviorKind;
 /// Every Behavior of this crate.
 pub const BEHAVIORS: &[BehaviorKind] = &[
     BehaviorKind::operator::<pressure::Pressure>(&pressure::DECLARATION),
+    BehaviorKind::operator::<sink::Sink>(&sink::DECLARATION),
+    BehaviorKind::operator::<source::Source>(&source::DECLARATION),
     BehaviorKind::operator::<viscosity::Viscosity>(&viscosity::DECLARATION),
     BehaviorKind::operator::<walls::Walls>(&walls::DECLARATION),
 ];
