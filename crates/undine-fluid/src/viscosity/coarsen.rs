@@ -34,14 +34,18 @@ pub fn coarsen(grid: &Grid, pieces: &[Piece]) -> (Grid, Vec<Piece>, Transfer) {
         .coords
         .iter()
         .map(|coord| {
-            let near = |n: usize| 2 * *coord + IVec3::new(n as i32 >> 4, n as i32 >> 2 & 3, n as i32 & 3) - 1;
+            let near = |n: usize| {
+                2 * *coord + IVec3::new(n as i32 >> 4, n as i32 >> 2 & 3, n as i32 & 3) - 1
+            };
             std::array::from_fn(|n| fine_places.get(&near(n).to_array()).copied().unwrap_or(NONE))
         })
         .collect();
     let parent = |coord: &IVec3| (coarse_places[&halved(*coord).to_array()], *coord & 1_i32);
     let parents = grid.coords.iter().map(parent).collect();
-    let coarse_pieces: Vec<Piece> =
-        children.par_iter().map_init(Dense::new, |dense, table| dense.coarse(table, pieces)).collect();
+    let coarse_pieces: Vec<Piece> = children
+        .par_iter()
+        .map_init(Dense::new, |dense, table| dense.coarse(table, pieces))
+        .collect();
     let mut transfer = Transfer { parents, children, shares: Vec::new() };
     transfer.shares = transfer.shares_of(pieces, &coarse, &coarse_pieces);
     (coarse, coarse_pieces, transfer)
@@ -106,10 +110,10 @@ impl Dense {
         let values = &mut self.values[into];
         values.fill(0.0);
         for (n, &place) in table.iter().enumerate().filter(|(_, place)| **place != NONE) {
-            let origin = [(n >> 4) as i32 * 8 - 8, (n >> 2 & 3) as i32 * 8 - 8, (n & 3) as i32 * 8 - 8];
-            let clip = |axis: usize| {
-                (low[axis].max(-2 - origin[axis]), high[axis].min(17 - origin[axis]))
-            };
+            let origin =
+                [(n >> 4) as i32 * 8 - 8, (n >> 2 & 3) as i32 * 8 - 8, (n & 3) as i32 * 8 - 8];
+            let clip =
+                |axis: usize| (low[axis].max(-2 - origin[axis]), high[axis].min(17 - origin[axis]));
             let [x, y, z] = [clip(0), clip(1), clip(2)];
             if z.0 > z.1 {
                 continue;
@@ -131,7 +135,8 @@ impl Dense {
         }
     }
 
-    /// The masses of coarse faces: those of the fine ones in their cubes, half of those at its ends.
+    /// The masses of coarse faces: those of the fine ones in their cubes, half of those at its ends. A wall that holds a part of a
+    /// face holds all of it: it is better to correct too little there than too much.
     fn sum_masses(
         &mut self,
         axis: usize,
@@ -142,6 +147,7 @@ impl Dense {
         for (voxel, to) in masses.iter_mut().enumerate() {
             let coarse = [(voxel >> 6) as i32, (voxel >> 3 & 7) as i32, (voxel & 7) as i32];
             let (mut sum, mut is_held) = (0.0_f32, false);
+            let mut is_air = true;
             for n in 0..12 {
                 let mut at: [i32; 3] = coarse.map(|c| 2 * c);
                 let along = n / 4 - 1;
@@ -155,13 +161,14 @@ impl Dense {
                 }
                 let fine = at.map(|c| (c & 7) as usize);
                 let mass = pieces[place as usize].mass(axis, fine[0] << 6 | fine[1] << 3 | fine[2]);
-                is_held |= mass == HELD;
+                is_held |= mass == HELD && along == 0;
+                is_air &= mass == 0.0;
                 sum += if along == 0 { 1.0 } else { 0.5 } * mass.max(0.0);
             }
-            *to = match sum {
-                sum if sum > 0.0 => sum,
-                _ if is_held => HELD,
-                _ => 0.0,
+            *to = match (is_air, is_held || sum == 0.0) {
+                (true, _) => 0.0,
+                (_, true) => HELD,
+                _ => sum,
             };
         }
     }
@@ -260,7 +267,8 @@ const SPAN: usize = 18;
 
 /// The transpose of [`interpolate`] for a whole coarse Bucket: z, then y, then x.
 fn restrict(axis: usize, fine: &[f32], coarse: &mut [f32]) {
-    let weights = |n: usize| if n == axis { [0.5, 1.0, 0.5, 0.0] } else { [0.25, 0.75, 0.75, 0.25] };
+    let weights =
+        |n: usize| if n == axis { [0.5, 1.0, 0.5, 0.0] } else { [0.25, 0.75, 0.75, 0.25] };
     let [x, y, z] = [weights(0), weights(1), weights(2)];
     let mut by_z = [[[0.0_f32; 8]; SPAN]; SPAN];
     for (i, slab) in by_z.iter_mut().enumerate() {
@@ -268,7 +276,8 @@ fn restrict(axis: usize, fine: &[f32], coarse: &mut [f32]) {
             let from = &fine[(i * SPAN + j) * SPAN..][..SPAN];
             for (n, to) in row.iter_mut().enumerate() {
                 let at = 2 * n;
-                *to = (z[0] * from[at] + z[1] * from[at + 1]) + (z[2] * from[at + 2] + z[3] * from[at + 3]);
+                *to = (z[0] * from[at] + z[1] * from[at + 1])
+                    + (z[2] * from[at + 2] + z[3] * from[at + 3]);
             }
         }
     }
@@ -286,14 +295,20 @@ fn restrict(axis: usize, fine: &[f32], coarse: &mut [f32]) {
         let at = 2 * n;
         let slabs: [&[f32]; 4] = std::array::from_fn(|m| by_y[at + m].as_flattened());
         for (k, to) in to.iter_mut().enumerate() {
-            *to = (x[0] * slabs[0][k] + x[1] * slabs[1][k]) + (x[2] * slabs[2][k] + x[3] * slabs[3][k]);
+            *to = (x[0] * slabs[0][k] + x[1] * slabs[1][k])
+                + (x[2] * slabs[2][k] + x[3] * slabs[3][k]);
         }
     }
 }
 
 impl Transfer {
     /// One over the weights of coarse faces that are no air, of fine faces of Buckets that are not deep in liquid.
-    fn shares_of(&self, pieces: &[Piece], coarse: &Grid, coarse_pieces: &[Piece]) -> Vec<Option<Vec<f32>>> {
+    fn shares_of(
+        &self,
+        pieces: &[Piece],
+        coarse: &Grid,
+        coarse_pieces: &[Piece],
+    ) -> Vec<Option<Vec<f32>>> {
         let mut known = vec![0.0_f32; coarse.len() * FACES];
         known.par_chunks_exact_mut(FACES).zip(coarse_pieces).for_each(|(known, piece)| {
             for (n, known) in known.iter_mut().enumerate() {
@@ -357,7 +372,8 @@ impl Transfer {
         };
         for (n, &place) in table.iter().enumerate() {
             let [x, y, z] = [part(n >> 4), part(n >> 2 & 3), part(n & 3)];
-            let chunk = (place != NONE).then(|| &r[place as usize * FACES + axis * VOXELS..][..VOXELS]);
+            let chunk =
+                (place != NONE).then(|| &r[place as usize * FACES + axis * VOXELS..][..VOXELS]);
             let shares = self.shares.get(place as usize).and_then(Option::as_ref);
             let shares = shares.map(|shares| &shares[axis * VOXELS..][..VOXELS]);
             for i in 0..x.2 {

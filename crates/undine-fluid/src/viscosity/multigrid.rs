@@ -11,9 +11,9 @@ use rayon::prelude::*;
 use undine_linsolve::{Preconditioner, Result, vector};
 
 /// Steps of smoothing before and after each visit to the coarser level.
-const DEGREE: usize = 2;
+const DEGREE: usize = 3;
 /// Smoothing works on this part of the spectrum, from the top: what varies from voxel to voxel along some axis.
-const LOWEST: f32 = 0.15;
+const LOWEST: f32 = 0.06;
 /// A level whose strength is below this is solved by smoothing alone.
 const WEAK: f64 = 0.25;
 /// Most steps of smoothing on the coarsest level, and most levels.
@@ -51,7 +51,7 @@ impl<'a> Multigrid<'a> {
         let own = |place: u32| if place < local { place } else { NONE };
         let around = system.grid.around.iter().map(|around| around.map(own)).collect();
         let grid = Grid { coords: system.grid.coords.clone(), around };
-        let mut levels = vec![Level::new(grid, Vec::new(), &system.pieces)];
+        let mut levels = vec![Level::new(grid, &system.pieces)];
         let mut strength = strength;
         while strength > WEAK && levels.len() < MOST_LEVELS {
             let last = &levels[levels.len() - 1];
@@ -62,10 +62,8 @@ impl<'a> Multigrid<'a> {
             let (grid, coarse, transfer) = coarsen(&last.grid, pieces);
             let count = levels.len();
             levels[count - 1].transfer = Some(transfer);
-            let placeholder = Vec::new();
-            let mut level = Level::new(grid, placeholder, &coarse);
-            level.pieces = coarse;
-            levels.push(level);
+            let level = Level::new(grid, &coarse);
+            levels.push(Level { pieces: coarse, ..level });
             strength *= 0.25;
         }
         // A diagonal of m + 24 k holds for a sum of m + 24 k at most, and nothing is below m.
@@ -76,7 +74,8 @@ impl<'a> Multigrid<'a> {
 }
 
 impl Level {
-    fn new(grid: Grid, pieces: Vec<Piece>, equations: &[Piece]) -> Self {
+    /// Without its equations, which may be another's.
+    fn new(grid: Grid, equations: &[Piece]) -> Self {
         let count = grid.len() * FACES;
         let mut inverse = vec![0.0_f32; count];
         inverse.par_chunks_exact_mut(FACES).zip(equations).for_each(|(inverse, piece)| {
@@ -89,7 +88,7 @@ impl Level {
         });
         let zeros = || vec![0.0_f32; count];
         let (x, r, d, next) = (zeros(), zeros(), zeros(), zeros());
-        Self { grid, pieces, inverse, transfer: None, x, r, d, next }
+        Self { grid, pieces: Vec::new(), inverse, transfer: None, x, r, d, next }
     }
 
     /// x = d = D⁻¹ r / centre: the first step from nothing.

@@ -107,14 +107,17 @@ impl Piece {
     pub fn diagonal(&self, axis: usize, voxel: usize) -> [f64; 3] {
         match self {
             Self::Empty => [0.0; 3],
-            Self::Uniform { mass, k } => [f64::from(*mass), 4.0 * f64::from(*k), 4.0 * f64::from(*k)],
+            Self::Uniform { mass, k } => {
+                [f64::from(*mass), 4.0 * f64::from(*k), 4.0 * f64::from(*k)]
+            }
             Self::Varied(varied) => {
                 let mass = varied.mass[axis][voxel];
                 if mass <= 0.0 {
                     return [0.0; 3];
                 }
                 let at = tile_place(voxel);
-                let sum = |tile: &Tile<f32>, other: usize| f64::from(tile[at]) + f64::from(tile[other]);
+                let sum =
+                    |tile: &Tile<f32>, other: usize| f64::from(tile[at]) + f64::from(tile[other]);
                 let cells = sum(&varied.cell[axis], at - STEP[axis]);
                 let edges = others(axis).map(|b| sum(varied.shear(axis, b).0, at + STEP[b]));
                 [f64::from(mass), cells, edges[0] + edges[1]]

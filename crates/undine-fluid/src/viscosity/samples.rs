@@ -63,32 +63,33 @@ impl Samples<'_> {
             ),
         );
         let accessor = Accessor::new("measure viscosity", domain).over(volume.topology());
-        let equations = accessor.map(kernel, |_, ((distance, cells, wall), (density, by_cell), walls)| {
-            let mut place = Place::new(self);
-            match distance {
-                Some(distance) => distance.load(&mut place.surface),
-                None => load_mask(&cells, self.voxel as f32, &mut place.surface),
-            }
-            let half = 0.5 * self.voxel as f32;
-            if least(&place.surface) > half {
-                return (Piece::Empty, None);
-            }
-            wall.load(&mut place.wall);
-            density.load(&mut place.density);
-            if let Some(by_cell) = by_cell {
-                by_cell.load(&mut place.by_cell);
-            }
-            let deep = is_below(&place.surface, -half) && least(&place.wall) >= half;
-            if deep && let Some(piece) = place.uniform() {
-                return (piece, None);
-            }
-            let (area, velocity) = walls;
-            for axis in 0..3 {
-                area[axis].load(&mut place.area[axis]);
-                velocity[axis].load(&mut place.velocity[axis]);
-            }
-            place.varied()
-        })?;
+        let equations =
+            accessor.map(kernel, |_, ((distance, cells, wall), (density, by_cell), walls)| {
+                let mut place = Place::new(self);
+                match distance {
+                    Some(distance) => distance.load(&mut place.surface),
+                    None => load_mask(&cells, self.voxel as f32, &mut place.surface),
+                }
+                let half = 0.5 * self.voxel as f32;
+                if least(&place.surface) > half {
+                    return (Piece::Empty, None);
+                }
+                wall.load(&mut place.wall);
+                density.load(&mut place.density);
+                if let Some(by_cell) = by_cell {
+                    by_cell.load(&mut place.by_cell);
+                }
+                let deep = is_below(&place.surface, -half) && least(&place.wall) >= half;
+                if deep && let Some(piece) = place.uniform() {
+                    return (piece, None);
+                }
+                let (area, velocity) = walls;
+                for axis in 0..3 {
+                    area[axis].load(&mut place.area[axis]);
+                    velocity[axis].load(&mut place.velocity[axis]);
+                }
+                place.varied()
+            })?;
         Ok(equations)
     }
 }
@@ -279,7 +280,8 @@ impl<'a> Place<'a> {
                 Some(first) if known().all(|value| *value == first) => f64::from(first),
                 Some(_) if known().any(|value| *value == 0.0) => 0.0,
                 Some(_) => {
-                    known().count() as f64 / known().map(|value| 1.0 / f64::from(*value)).sum::<f64>()
+                    known().count() as f64
+                        / known().map(|value| 1.0 / f64::from(*value)).sum::<f64>()
                 }
             }
     }
@@ -329,12 +331,7 @@ impl<'a> Place<'a> {
         high[edge] = 7;
         for cell in boxed([0; 3], high) {
             let at = in_tile(cell[0], cell[1], cell[2]);
-            let four = [
-                faces[a][at],
-                faces[a][at - STEP[b]],
-                faces[b][at],
-                faces[b][at - STEP[a]],
-            ];
+            let four = [faces[a][at], faces[a][at - STEP[b]], faces[b][at], faces[b][at - STEP[a]]];
             if four.iter().any(|face| face.state == State::Air) {
                 continue;
             }
@@ -393,9 +390,7 @@ fn cells(low: i32, high: i32) -> impl Iterator<Item = [i32; 3]> {
 
 fn boxed(low: [i32; 3], high: [i32; 3]) -> impl Iterator<Item = [i32; 3]> {
     let along = move |n: usize| low[n]..=high[n];
-    along(0).flat_map(move |x| {
-        along(1).flat_map(move |y| along(2).map(move |z| [x, y, z]))
-    })
+    along(0).flat_map(move |x| along(1).flat_map(move |y| along(2).map(move |z| [x, y, z])))
 }
 
 /// The smallest of the numbers that a tile was filled with.

@@ -39,17 +39,13 @@ impl System {
             .collect();
         let processes = domain.processes();
         let (local, stored) = (topology.local(), topology.stored());
-        let by_slot = Rows::with_exchange(
-            processes.clone(),
-            local,
-            stored,
-            sends.clone(),
-            receives.clone(),
-        )?;
+        let by_slot =
+            Rows::with_exchange(processes.clone(), local, stored, sends.clone(), receives.clone())?;
         by_slot.refresh(&mut active)?;
 
         // Places: active Buckets of this process, then active ones of others.
-        let all: Vec<Slot> = (0..stored as Slot).filter(|&slot| active[slot as usize] != 0).collect();
+        let all: Vec<Slot> =
+            (0..stored as Slot).filter(|&slot| active[slot as usize] != 0).collect();
         let mut places = vec![NONE; stored];
         for (&slot, place) in all.iter().zip(0..) {
             places[slot as usize] = place;
@@ -194,11 +190,9 @@ fn unknowns_of(piece: &Piece) -> usize {
 
 /// The entries of a Bucket's outermost voxels: all that a stencil of one voxel sees of it from outside.
 fn outer_faces(place: u32) -> impl Iterator<Item = u32> {
-    let is_outer = |voxel: &usize| {
-        [voxel >> 6, voxel >> 3 & 7, voxel & 7].iter().any(|c| *c == 0 || *c == 7)
-    };
-    let entry = move |axis: usize, voxel: usize| place * FACES as u32 + (axis * VOXELS + voxel) as u32;
-    (0..3).flat_map(move |axis| {
-        (0..VOXELS).filter(is_outer).map(move |voxel| entry(axis, voxel))
-    })
+    let is_outer =
+        |voxel: &usize| [voxel >> 6, voxel >> 3 & 7, voxel & 7].iter().any(|c| *c == 0 || *c == 7);
+    let entry =
+        move |axis: usize, voxel: usize| place * FACES as u32 + (axis * VOXELS + voxel) as u32;
+    (0..3).flat_map(move |axis| (0..VOXELS).filter(is_outer).map(move |voxel| entry(axis, voxel)))
 }

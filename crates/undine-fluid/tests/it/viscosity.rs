@@ -1,20 +1,27 @@
 //! Viscosity against the flows that have formulas.
 
 use std::f64::consts::PI;
+use std::sync::Arc;
 use undine_core::glam::DVec3;
-use undine_core::volume::MacHandle;
-use undine_core::{Accessor, ChannelSpec, Handle, MemoryBudget, volume::VoxelShape};
+use undine_core::volume::{MacHandle, VoxelShape};
+use undine_core::{
+    Accessor, ChannelSpec, DiscreteVolume, Frame, GridDomain, Handle, MemoryBudget, Partition,
+    Processes, Single,
+};
 use undine_fluid::field::{Fluid, add_channels};
 use undine_fluid::viscosity::{Settings, Solved, diffuse};
 use undine_sim::offers::FluidField;
 use undine_sim::{Id, World};
+
+#[path = "../../../undine-linsolve/tests/it/threads.rs"]
+mod threads;
 
 const DENSITY: f64 = 1000.0;
 
 /// A fluid whose channels are given by formulas.
 struct Lab {
     world: World,
-    domain: Id<undine_core::GridDomain>,
+    domain: Id<GridDomain>,
     field: FluidField,
     voxel: f64,
     settings: Settings,
@@ -23,13 +30,25 @@ struct Lab {
 impl Lab {
     /// Between two corners [m].
     fn new(low: DVec3, high: DVec3, voxel: f64, has_surface: bool) -> Self {
+        Self::shared(Arc::new(Single), low, high, voxel, has_surface)
+    }
+
+    /// The same, cut evenly among processes.
+    fn shared(
+        processes: Arc<dyn Processes>,
+        low: DVec3,
+        high: DVec3,
+        voxel: f64,
+        has_surface: bool,
+    ) -> Self {
         let mut world = World::new(MemoryBudget::unlimited());
-        let domain = world.domain(voxel).unwrap();
-        let grid = &mut world.domains[domain];
-        let buckets = grid.buckets_in_box(low, high, 0).unwrap();
-        grid.set_buckets(&buckets).unwrap();
-        let volume = undine_core::DiscreteVolume::new("fluid", grid);
-        let id = world.volumes.add(volume);
+        let frame = Frame::new(DVec3::ZERO, voxel).unwrap();
+        let even = Partition::even(frame, processes.count());
+        let mut grid = GridDomain::distributed("fluid", frame, processes, Arc::new(even));
+        grid.set_buckets(&grid.buckets_in_box(low, high, 0).unwrap()).unwrap();
+        grid.repartition(Arc::new(grid.balance(|_| 1.0).unwrap())).unwrap();
+        let id = world.volumes.add(DiscreteVolume::new("fluid", &grid));
+        let domain = world.domains.add(grid);
         let fluid = Fluid { density: DENSITY as f32, has_surface, particles: None };
         let field = add_channels(&mut world.volumes[id], id, voxel, fluid).unwrap();
         let settings = Settings { viscosity: 1.0, by_cell: None, sticks: true, tolerance: 1e-9 };
@@ -68,7 +87,11 @@ impl Lab {
     }
 
     /// Solids by their distance, negative inside, and how they move. Every other cell is fluid.
-    fn walls(&self, distance: impl Fn(DVec3) -> f64 + Sync, velocity: impl Fn(DVec3) -> DVec3 + Sync) {
+    fn walls(
+        &self,
+        distance: impl Fn(DVec3) -> f64 + Sync,
+        velocity: impl Fn(DVec3) -> DVec3 + Sync,
+    ) {
         self.set(self.field.walls.distance, None, &distance);
         self.set_mac(self.field.walls.velocity, velocity);
         let volume = &self.world.volumes[self.field.volume];
@@ -103,7 +126,8 @@ impl Lab {
         let middle = DVec3::splat(0.5) - 0.5 * DVec3::AXES[axis];
         let mut all = Vec::new();
         for slot in 0..volume.topology().local() as u32 {
-            let corner = self.world.domains[self.domain].frame().corner(volume.topology().bucket(slot));
+            let corner =
+                self.world.domains[self.domain].frame().corner(volume.topology().bucket(slot));
             for (n, value) in column.chunk(slot).iter().enumerate() {
                 let cell = DVec3::new((n >> 6) as f64, (n >> 3 & 7) as f64, (n & 7) as f64);
                 all.push((corner + (cell + middle) * self.voxel, f64::from(*value)));
@@ -127,7 +151,11 @@ impl Lab {
     }
 
     /// Sums over the faces of the liquid, of the mass in their cubes [kg] and the velocity along an axis [m/s].
-    fn sum(&self, surface: impl Fn(DVec3) -> f64, term: impl Fn(DVec3, usize, f64, f64) -> f64) -> f64 {
+    fn sum(
+        &self,
+        surface: impl Fn(DVec3) -> f64,
+        term: impl Fn(DVec3, usize, f64, f64) -> f64,
+    ) -> f64 {
         let mut sum = 0.0;
         for axis in 0..3 {
             for (at, value) in self.faces(axis) {
@@ -184,8 +212,15 @@ fn flow_under_a_moving_plate_is_a_line() {
 
 /// A liquid ball, and its surface [m].
 fn ball(voxel: f64) -> (Lab, impl Fn(DVec3) -> f64 + Sync + Copy) {
+    shared_ball(Arc::new(Single), voxel)
+}
+
+fn shared_ball(
+    processes: Arc<dyn Processes>,
+    voxel: f64,
+) -> (Lab, impl Fn(DVec3) -> f64 + Sync + Copy) {
     let surface = |at: DVec3| (at - DVec3::new(0.02, -0.01, 0.03)).length() - 0.4;
-    let lab = Lab::new(DVec3::splat(-0.6), DVec3::splat(0.6), voxel, true);
+    let lab = Lab::shared(processes, DVec3::splat(-0.6), DVec3::splat(0.6), voxel, true);
     lab.surface(surface);
     (lab, surface)
 }
@@ -205,7 +240,8 @@ fn what_moves_as_a_whole_is_not_slowed() {
 
 /// A velocity without any order [m/s].
 fn noise(at: DVec3) -> DVec3 {
-    let wave = |seed: f64| (12.9898 * at.x + 78.233 * at.y + 37.719 * at.z + seed).sin() * 43_758.545;
+    let wave =
+        |seed: f64| (12.9898 * at.x + 78.233 * at.y + 37.719 * at.z + seed).sin() * 43_758.545;
     DVec3::new(wave(1.0).fract(), wave(2.0).fract(), wave(3.0).fract())
 }
 
@@ -215,7 +251,9 @@ fn a_free_liquid_keeps_its_momentum_and_loses_energy() {
     for viscosity in [0.1, 10.0, 1000.0, 1e5] {
         lab.settings.viscosity = viscosity;
         lab.velocity(noise);
-        let momentum = |lab: &Lab, n: usize| lab.sum(surface, |_, axis, m, v| if axis == n { m * v } else { 0.0 });
+        let momentum = |lab: &Lab, n: usize| {
+            lab.sum(surface, |_, axis, m, v| if axis == n { m * v } else { 0.0 })
+        };
         // L = Σ m x × u: a face has one component of u.
         let turning = |lab: &Lab, n: usize| {
             lab.sum(surface, |at, axis, m, v| m * at.cross(v * DVec3::AXES[axis])[n])
@@ -241,7 +279,8 @@ fn a_free_liquid_keeps_its_momentum_and_loses_energy() {
 #[test]
 fn vortices_die_away_as_fast_as_their_formula() {
     let voxel = 1.0 / 24.0;
-    let mut lab = Lab::new(DVec3::splat(-3.0 * voxel), DVec3::splat(1.0 + 3.0 * voxel), voxel, false);
+    let mut lab =
+        Lab::new(DVec3::splat(-3.0 * voxel), DVec3::splat(1.0 + 3.0 * voxel), voxel, false);
     let (k, step, steps) = (2.0 * PI, 0.01, 10);
     lab.settings.viscosity = 10.0;
     let rate = 2.0 * lab.settings.viscosity / DENSITY * k * k;
@@ -366,6 +405,42 @@ fn any_number_of_threads_makes_the_same_bytes() {
     assert!(run(1) == run(3));
 }
 
+/// A ball between walls that move, as several processes see it: within the tolerance of a solve.
+#[test]
+fn any_number_of_processes_makes_the_same_flow() {
+    let run = |processes: Arc<dyn Processes>| {
+        let (mut lab, _) = shared_ball(processes, 0.04);
+        lab.walls(|at| at.y + 0.21, |at| DVec3::new(1.0, 0.0, at.x));
+        let mut all = Vec::new();
+        for viscosity in [20.0, 5000.0] {
+            lab.settings = Settings { viscosity, tolerance: 1e-8, ..lab.settings };
+            lab.velocity(noise);
+            let solved = lab.step(0.01).unwrap();
+            assert!(solved.unknowns > 5000);
+            all.extend((0..3).flat_map(|axis| {
+                let faces = lab.faces(axis).into_iter();
+                faces.map(move |(at, v)| {
+                    ((viscosity as i64, axis, at.to_array().map(f64::to_bits)), v)
+                })
+            }));
+        }
+        all
+    };
+    let sorted = |count: usize| {
+        let mut all = threads::on_processes(count, &run).concat();
+        all.sort_by_key(|(face, _)| *face);
+        all
+    };
+    let alone = sorted(1);
+    for count in [2, 3] {
+        let together = sorted(count);
+        assert_eq!(alone.len(), together.len());
+        for ((face, a), (other, b)) in alone.iter().zip(&together) {
+            assert!(face == other && (a - b).abs() < 2e-6, "{face:?}: {a} and {b}");
+        }
+    }
+}
+
 #[test]
 fn nothing_viscous_is_nothing_done() {
     let (mut lab, _) = ball(0.1);
@@ -382,7 +457,8 @@ fn what_cannot_be_solved_is_an_error_with_its_numbers() {
     lab.velocity(noise);
     let try_it = |lab: &Lab| {
         let volume = &lab.world.volumes[lab.field.volume];
-        let solved = diffuse(&lab.world.domains[lab.domain], volume, &lab.field, &lab.settings, 0.1);
+        let solved =
+            diffuse(&lab.world.domains[lab.domain], volume, &lab.field, &lab.settings, 0.1);
         solved.unwrap_err().to_string()
     };
     for viscosity in [1e30, f64::NAN, f64::INFINITY, -1.0] {
