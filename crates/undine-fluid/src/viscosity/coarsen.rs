@@ -80,7 +80,7 @@ impl Dense {
             low[axis] = -1;
             self.gather(0, table, pieces, low, [7; 3], 2.0, |varied| &varied.cell[axis]);
             sum_cells(axis, &self.values[0], &mut piece.cell[axis]);
-            self.sum_masses(axis, table, pieces, &mut piece.mass[axis]);
+            sum_masses(axis, table, pieces, &mut piece);
         }
         for edge in 0..3 {
             let mut high = [8; 3];
@@ -134,43 +134,41 @@ impl Dense {
             }
         }
     }
+}
 
-    /// The masses of coarse faces: those of the fine ones in their cubes, half of those at its ends. A wall that holds a part of a
-    /// face holds all of it: it is better to correct too little there than too much.
-    fn sum_masses(
-        &mut self,
-        axis: usize,
-        table: &[u32; 64],
-        pieces: &[Piece],
-        masses: &mut [f32; VOXELS],
-    ) {
-        for (voxel, to) in masses.iter_mut().enumerate() {
-            let coarse = [(voxel >> 6) as i32, (voxel >> 3 & 7) as i32, (voxel & 7) as i32];
-            let (mut sum, mut is_held) = (0.0_f32, false);
-            let mut is_air = true;
-            for n in 0..12 {
-                let mut at: [i32; 3] = coarse.map(|c| 2 * c);
-                let along = n / 4 - 1;
-                at[axis] += along;
-                at[(axis + 1) % 3] += n >> 1 & 1;
-                at[(axis + 2) % 3] += n & 1;
-                let home = at.map(|c| ((c + 8) >> 3) as usize);
-                let place = table[home[0] << 4 | home[1] << 2 | home[2]];
-                if place == NONE {
-                    continue;
-                }
-                let fine = at.map(|c| (c & 7) as usize);
-                let mass = pieces[place as usize].mass(axis, fine[0] << 6 | fine[1] << 3 | fine[2]);
-                is_held |= mass == HELD && along == 0;
-                is_air &= mass == 0.0;
-                sum += if along == 0 { 1.0 } else { 0.5 } * mass.max(0.0);
+/// The masses and ties of coarse faces: those of the fine ones in their cubes, half of those at its ends. A wall that holds a
+/// part of a face holds all of it: it is better to correct too little there than too much.
+fn sum_masses(axis: usize, table: &[u32; 64], pieces: &[Piece], to: &mut Varied) {
+    for voxel in 0..VOXELS {
+        let coarse = [(voxel >> 6) as i32, (voxel >> 3 & 7) as i32, (voxel & 7) as i32];
+        let (mut sum, mut ties) = (0.0_f32, 0.0_f32);
+        let (mut is_held, mut is_air) = (false, true);
+        for n in 0..12 {
+            let mut at: [i32; 3] = coarse.map(|c| 2 * c);
+            let along = n / 4 - 1;
+            at[axis] += along;
+            at[(axis + 1) % 3] += n >> 1 & 1;
+            at[(axis + 2) % 3] += n & 1;
+            let home = at.map(|c| ((c + 8) >> 3) as usize);
+            let place = table[home[0] << 4 | home[1] << 2 | home[2]];
+            if place == NONE {
+                continue;
             }
-            *to = match (is_air, is_held || sum == 0.0) {
-                (true, _) => 0.0,
-                (_, true) => HELD,
-                _ => sum,
-            };
+            let fine = at.map(|c| (c & 7) as usize);
+            let (piece, fine) = (&pieces[place as usize], fine[0] << 6 | fine[1] << 3 | fine[2]);
+            let mass = piece.mass(axis, fine);
+            is_held |= mass == HELD && along == 0;
+            is_air &= mass == 0.0;
+            let weight = if along == 0 { 1.0 } else { 0.5 };
+            sum += weight * mass.max(0.0);
+            ties += weight * piece.tie(axis, fine);
         }
+        to.tie[axis][voxel] = ties;
+        to.mass[axis][voxel] = match (is_air, is_held || sum == 0.0) {
+            (true, _) => 0.0,
+            (_, true) => HELD,
+            _ => sum,
+        };
     }
 }
 

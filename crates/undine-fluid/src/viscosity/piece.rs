@@ -53,6 +53,8 @@ pub enum Piece {
 pub struct Varied {
     /// The masses of faces, by axis and voxel; 0 in the air and [`HELD`] in a wall, where there is no unknown.
     pub mass: [Box<[f32; VOXELS]>; 3],
+    /// How firmly walls between faces hold each: it is as if they were as heavy as this, and moved with the wall.
+    pub tie: [Box<[f32; VOXELS]>; 3],
     /// The stiffness of cells along each axis.
     pub cell: [Box<Tile<f32>>; 3],
     /// That of the edges along each axis.
@@ -72,6 +74,7 @@ impl Varied {
         let tile = || Box::new([0.0; TILE]);
         Self {
             mass: std::array::from_fn(|_| Box::new([0.0; VOXELS])),
+            tie: std::array::from_fn(|_| Box::new([0.0; VOXELS])),
             cell: std::array::from_fn(|_| tile()),
             edge: std::array::from_fn(|_| Edge { terms: std::array::from_fn(|_| tile()) }),
         }
@@ -103,7 +106,7 @@ impl Piece {
         }
     }
 
-    /// What the diagonal has from masses, from cells and from edges, of a face.
+    /// What the diagonal has from masses and ties, from cells and from edges, of a face.
     pub fn diagonal(&self, axis: usize, voxel: usize) -> [f64; 3] {
         match self {
             Self::Empty => [0.0; 3],
@@ -120,7 +123,7 @@ impl Piece {
                     |tile: &Tile<f32>, other: usize| f64::from(tile[at]) + f64::from(tile[other]);
                 let cells = sum(&varied.cell[axis], at - STEP[axis]);
                 let edges = others(axis).map(|b| sum(varied.shear(axis, b).0, at + STEP[b]));
-                [f64::from(mass), cells, edges[0] + edges[1]]
+                [f64::from(mass + varied.tie[axis][voxel]), cells, edges[0] + edges[1]]
             }
         }
     }
@@ -134,10 +137,18 @@ impl Piece {
         }
     }
 
+    /// How firmly a wall beside it holds a face.
+    pub fn tie(&self, axis: usize, voxel: usize) -> f32 {
+        match self {
+            Self::Varied(varied) => varied.tie[axis][voxel],
+            _ => 0.0,
+        }
+    }
+
     /// Bytes that it holds beside itself.
     pub fn bytes(&self) -> u64 {
         match self {
-            Self::Varied(_) => 4 * (FACES + 12 * TILE) as u64,
+            Self::Varied(_) => 4 * (2 * FACES + 12 * TILE) as u64,
             _ => 0,
         }
     }
@@ -196,13 +207,13 @@ impl Varied {
         let (u, sa, cell) = (&x[a], STEP[a], &*self.cell[a]);
         for (n, y) in y.chunks_exact_mut(8).enumerate() {
             let at = (n >> 3) * 100 + (n & 7) * 10 + 111;
-            let mass = row(&*self.mass[a], 8 * n);
+            let (mass, tie) = (row(&*self.mass[a], 8 * n), row(&*self.tie[a], 8 * n));
             let centre = row(u, at);
             let (below, above) = (row(u, at - sa), row(u, at + sa));
             let (k0, k1) = (row(cell, at - sa), row(cell, at));
             let mut sum = [T::ZERO; 8];
             for z in 0..8 {
-                sum[z] = real::<T>(mass[z]) * centre[z]
+                sum[z] = real::<T>(mass[z] + tie[z]) * centre[z]
                     + real::<T>(k0[z]) * (centre[z] - below[z])
                     + real::<T>(k1[z]) * (centre[z] - above[z]);
             }

@@ -335,16 +335,35 @@ impl<'a> Place<'a> {
             if four.iter().any(|face| face.state == State::Air) {
                 continue;
             }
-            let [x, y] = [self.difference(four[0], four[1]), self.difference(four[2], four[3])];
             let left = std::array::from_fn(|n| cell[n] - ua[n]);
             let below = std::array::from_fn(|n| cell[n] - ub[n]);
             let diagonal = std::array::from_fn(|n| cell[n] - ua[n] - ub[n]);
             let cells: [[i32; 3]; 4] = [cell, left, below, diagonal];
             let value = |[x, y, z]: [i32; 3]| self.surface.values()[self.surface.index(x, y, z)];
             let surface = 0.25 * cells.iter().map(|cell| value(*cell)).sum::<f32>();
-            let has_unknown = x.has_unknown || y.has_unknown;
-            let part = if has_unknown { f64::from(self.liquid(surface)) } else { 1.0 };
-            let k = self.stiffness(cells) * part * x.open * y.open;
+            let (stiffness, part) = (self.stiffness(cells), f64::from(self.liquid(surface)));
+
+            // A wall thinner than a voxel lies between two faces: it holds each of them, and neither feels the other.
+            let states = four.map(|face| face.state == State::Wall);
+            let apart = match states {
+                [false, false, true, true] => Some((a, at - STEP[b], [four[1], four[0]])),
+                [true, true, false, false] => Some((b, at - STEP[a], [four[3], four[2]])),
+                _ => None,
+            };
+            if let Some((axis, lower, pair)) = apart {
+                for (place, face) in [lower, at].into_iter().zip(pair) {
+                    let Some(voxel) = voxel_of(place) else { continue };
+                    let way = f64::from(face.wall / self.samples.voxel as f32);
+                    let tie = stiffness * part / way.clamp(f64::from(NEAR), 0.5);
+                    piece.tie[axis][voxel] += tie as f32;
+                    pull.add_to(axis, voxel, tie * f64::from(face.velocity));
+                }
+                continue;
+            }
+
+            let [x, y] = [self.difference(four[0], four[1]), self.difference(four[2], four[3])];
+            let part = if x.has_unknown || y.has_unknown { part } else { 1.0 };
+            let k = stiffness * part * x.open * y.open;
             let terms = [k * x.s * x.s, k * x.s * y.s, k * y.s * y.s];
             for (tile, term) in piece.edge[edge].terms.iter_mut().zip(terms) {
                 tile[at] = term as f32;
@@ -364,18 +383,26 @@ struct Pull {
 impl Pull {
     /// A strain with a known part k s e pulls its upper face down, and its lower one up.
     fn add(&mut self, axis: usize, lower: usize, upper: usize, force: f64) {
-        if force == 0.0 {
-            return;
-        }
-        let faces = self.faces.get_or_insert_with(|| vec![0.0; 3 * VOXELS]);
         for (at, force) in [(upper, -force), (lower, force)] {
-            let cell = [at / 100, at / 10 % 10, at % 10];
-            if cell.iter().all(|c| (1..9).contains(c)) {
-                let voxel = (cell[0] - 1) << 6 | (cell[1] - 1) << 3 | (cell[2] - 1);
-                faces[axis * VOXELS + voxel] += force;
+            if let Some(voxel) = voxel_of(at) {
+                self.add_to(axis, voxel, force);
             }
         }
     }
+
+    fn add_to(&mut self, axis: usize, voxel: usize, force: f64) {
+        if force != 0.0 {
+            let faces = self.faces.get_or_insert_with(|| vec![0.0; 3 * VOXELS]);
+            faces[axis * VOXELS + voxel] += force;
+        }
+    }
+}
+
+/// The voxel of the Bucket at a place of a tile, if it is one.
+fn voxel_of(at: usize) -> Option<usize> {
+    let cell = [at / 100, at / 10 % 10, at % 10];
+    let voxel = || (cell[0] - 1) << 6 | (cell[1] - 1) << 3 | (cell[2] - 1);
+    cell.iter().all(|c| (1..9).contains(c)).then(voxel)
 }
 
 /// One voxel along an axis.

@@ -386,6 +386,29 @@ fn a_moving_vessel_takes_its_liquid_along() {
     assert!(error < 1e-4, "{error}");
 }
 
+/// A sheet without thickness lies between two liquids: it drags both, and neither feels the other.
+#[test]
+fn a_thin_wall_keeps_liquids_apart() {
+    let lower_half = |viscosity: f64, above: f64| {
+        let (mut lab, _) = ball(0.05);
+        lab.settings.viscosity = viscosity;
+        lab.walls(|at| at.y.abs(), |_| 0.5 * DVec3::X);
+        let faces = lab.field.walls.area.faces;
+        lab.set(faces[1], Some(1), |at| f64::from(u8::from(at.y.abs() > 1e-9)));
+        lab.velocity(|at| if at.y > 0.0 { above * DVec3::X } else { -DVec3::X });
+        lab.step(0.1);
+        let below = |(at, _): &(DVec3, f64)| at.y < 0.0 && at.length() < 0.35;
+        lab.faces(0).into_iter().filter(below).map(|(_, v)| v).collect::<Vec<f64>>()
+    };
+    for viscosity in [10.0, 1000.0] {
+        let [one, other] = [1.0, 50.0].map(|above| lower_half(viscosity, above));
+        let apart = one.iter().zip(&other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(apart < 1e-6, "{apart}");
+        assert!(one.iter().any(|v| *v > -0.9), "the sheet drags it");
+    }
+    assert!(lower_half(1e6, 1.0).iter().all(|v| (v - 0.5).abs() < 0.01), "and takes it along");
+}
+
 #[test]
 fn any_number_of_threads_makes_the_same_bytes() {
     let run = |threads: usize| {
