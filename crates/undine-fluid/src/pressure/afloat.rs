@@ -5,13 +5,17 @@
 //! theorem the sum of ±c·Δx² over a cell's faces is the area of the body's surface in it, so that J, with a row
 //! ±c·Δx²·(e, r × e) for each of a cell's faces, gives both: J·(V, ω) is what the body pushes out of a cell, and Jᵀ·p the force and
 //! torque of the pressure.
+//!
+//! Jᵀ·p takes the pressure at the centres of cells, where the body's surface is not: a flat bottom would feel nothing of its own
+//! motion until it has passed a cell. What is missing of a liquid at rest is Δp = ρ·f·(x_w − x_c), with f the acceleration by forces
+//! and x_w the nearest point of the surface; its Jᵀ·Δp is added to the body's forces, and makes them those of Archimedes.
 
 use super::layers::{Bits, bits, is_on};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use undine_core::domain::Slot;
 use undine_core::glam::{DVec3, IVec3};
-use undine_core::{Bucket, DiscreteVolume, GridDomain};
+use undine_core::{Bucket, DiscreteVolume, GridDomain, Handle};
 use undine_geometry::fractions::Cutter;
 use undine_geometry::{ColliderStep, Solid, Twist};
 use undine_linsolve::pressure::{MOTIONS, Motion, PressureSystem, RigidTerm, place};
@@ -27,8 +31,17 @@ pub struct Afloat {
     pub twist: Twist,
     /// M⁻¹: zero for what nothing can push.
     pub inverse_mass: [Motion; MOTIONS],
-    /// The faces that it covers.
+    /// What it covers.
+    pub coverage: Coverage,
+}
+
+/// What a body covers of a fluid's cells.
+#[derive(Debug, Clone, Default)]
+pub struct Coverage {
+    /// The faces of which it covers a part.
     pub faces: Vec<Covered>,
+    /// Cells near its surface, and the way from their centre to it [m].
+    pub ways: Vec<(IVec3, DVec3)>,
 }
 
 /// A face of which a body covers a part.
@@ -44,14 +57,10 @@ pub struct Covered {
     pub other: Option<f32>,
 }
 
-/// The faces of a fluid that a body covers where it is at the end of a step. Each process finds those of its own cells.
-pub fn covered(
-    domain: &GridDomain,
-    volume: &DiscreteVolume,
-    body: &ColliderStep<'_>,
-) -> Vec<Covered> {
+/// What a body covers of a fluid where it is at the end of a step. Each process finds what is beside its own cells.
+pub fn covered(domain: &GridDomain, volume: &DiscreteVolume, body: &ColliderStep<'_>) -> Coverage {
     let frame = *domain.frame();
-    let Some(bounds) = body.bounds() else { return Vec::new() };
+    let Some(bounds) = body.bounds() else { return Coverage::default() };
     let (voxel, size) = (frame.voxel_size(0), frame.bucket_size(0));
     let meets = |bucket: Bucket| {
         let low = frame.corner(bucket) - voxel;
@@ -71,18 +80,41 @@ pub fn covered(
         let [x, y, z] = &mut area;
         cutter.cut(body, bucket, [x, y, z], &mut [1.0_f32; 512]);
         let corner = bucket.coord * 8;
-        let mut found = Vec::new();
+        let cell_at = |n: usize| IVec3::new(n as i32 >> 6, n as i32 >> 3 & 7, n as i32 & 7);
+        let mut found = Coverage::default();
         for (axis, area) in (0..).zip(&area) {
             for (n, &open) in area.iter().enumerate().filter(|(_, open)| **open < 1.0) {
-                let cell = corner + IVec3::new(n as i32 >> 6, n as i32 >> 3 & 7, n as i32 & 7);
-                found.push(Covered { cell, axis, closed: 1.0 - open, other: None });
+                let cell = corner + cell_at(n);
+                found.faces.push(Covered { cell, axis, closed: 1.0 - open, other: None });
+            }
+        }
+        // Cells beside the surface: those that it has something of, or whose upper faces may be covered in the next Bucket.
+        let beside = |n: usize| {
+            let cell = cell_at(n).to_array();
+            (0..3).any(|axis| {
+                let above = n + [64, 8, 1][axis];
+                area[axis][n] < 1.0 || cell[axis] == 7 || area[axis][above] < 1.0
+            }) && (0..3).any(|axis| area[axis][n] > 0.0)
+        };
+        let is_own = topology.slot(bucket).is_some_and(|slot| (slot as usize) < topology.local());
+        for n in (0..512).filter(|&n| is_own && beside(n)) {
+            let cell = corner + cell_at(n);
+            let at = frame.origin() + voxel * (cell.as_dvec3() + 0.5);
+            let near = body.nearest(at);
+            if near.distance.abs() < voxel {
+                found.ways.push((cell, near.point - at));
             }
         }
         found
     };
-    let found: Vec<Vec<Covered>> =
+    let found: Vec<Coverage> =
         near.into_par_iter().map_init(|| Cutter::new(frame), cut).collect();
-    found.concat()
+    let mut all = Coverage::default();
+    for part in found {
+        all.faces.extend(part.faces);
+        all.ways.extend(part.ways);
+    }
+    all
 }
 
 /// A face by its place in the volume.
@@ -119,7 +151,7 @@ impl Hold {
     ) -> Result<Self> {
         let topology = volume.topology();
         let words = volume.column(field.cells.words)?;
-        let faces = |faces: [undine_core::Handle<f32>; 3]| -> Result<[_; 3]> {
+        let faces = |faces: [Handle<f32>; 3]| -> Result<[_; 3]> {
             let [x, y, z] = faces.map(|face| volume.column(face));
             Ok([x?, y?, z?])
         };
@@ -133,7 +165,7 @@ impl Hold {
         let mut taken: BTreeMap<Place, f64> = BTreeMap::new();
         let several = bodies.len() > 1;
         for (body, afloat) in bodies.iter_mut().enumerate() {
-            for (face, covered) in afloat.faces.iter_mut().enumerate() {
+            for (face, covered) in afloat.coverage.faces.iter_mut().enumerate() {
                 let below = covered.cell - IVec3::AXES[usize::from(covered.axis)];
                 let Some(slot) = topology.slot(Bucket::at(0, covered.cell >> 3)) else { continue };
                 if !(wet(covered.cell) || wet(below)) {
@@ -179,7 +211,7 @@ impl Hold {
             if slot < own {
                 let body = &bodies[grip.body];
                 let face = &mut wall[usize::from(axis)].chunk_mut(slot)[n];
-                *face = value(f64::from(*face), body, &body.faces[grip.face]) as f32;
+                *face = value(f64::from(*face), body, &body.coverage.faces[grip.face]) as f32;
             }
         };
         let other = |covered: &Covered| f64::from(covered.other.unwrap_or(0.0));
@@ -193,6 +225,17 @@ impl Hold {
             });
         }
         Ok(())
+    }
+
+    /// The rows of J for the cells on both sides of a covered face, that above first.
+    fn rows(&self, grip: &Grip, body: &Afloat) -> [(IVec3, Motion); 2] {
+        let covered = &body.coverage.faces[grip.face];
+        let axis = usize::from(covered.axis);
+        let force = grip.part * self.voxel * self.voxel * DVec3::AXES[axis];
+        let torque = self.arm(body, covered).cross(force);
+        let row: Motion = [force.x, force.y, force.z, torque.x, torque.y, torque.z];
+        let below = covered.cell - IVec3::AXES[axis];
+        [(covered.cell, row.map(|value| -value)), (below, row)]
     }
 
     /// The terms of the bodies in a pressure system with steps of `step` [s].
@@ -212,17 +255,75 @@ impl Hold {
             system.has_equation(entry).then_some(entry as u32)
         };
         for grip in &self.grips {
-            let body = &bodies[grip.body];
-            let covered = &body.faces[grip.face];
-            let axis = usize::from(covered.axis);
-            let force = grip.part * self.voxel * self.voxel * DVec3::AXES[axis];
-            let torque = self.arm(body, covered).cross(force);
-            let row: Motion = [force.x, force.y, force.z, torque.x, torque.y, torque.z];
-            let cells = &mut terms[grip.body].cells;
-            cells.extend(entry(covered.cell).map(|entry| (entry, row.map(|value| -value))));
-            cells.extend(entry(covered.cell - IVec3::AXES[axis]).map(|entry| (entry, row)));
+            let rows = self.rows(grip, &bodies[grip.body]);
+            let cells = rows.into_iter().filter_map(|(cell, row)| Some((entry(cell)?, row)));
+            terms[grip.body].cells.extend(cells);
         }
         terms
+    }
+
+    /// Gives bodies what the pressure of a liquid at rest differs by between the centres of cells and their surface, over a step
+    /// of `step` [s]: Δt·M⁻¹·Jᵀ·Δp. Collective.
+    pub fn weigh_in(
+        &self,
+        domain: &GridDomain,
+        volume: &DiscreteVolume,
+        field: &FluidField,
+        bodies: &mut [Afloat],
+    ) -> Result<()> {
+        let topology = volume.topology();
+        let words = volume.column(field.cells.words)?;
+        let density = volume.column(field.density)?;
+        let faces = |faces: [Handle<f32>; 3]| -> Result<[_; 3]> {
+            let [x, y, z] = faces.map(|face| volume.column(face));
+            Ok([x?, y?, z?])
+        };
+        let (now, before) = (faces(field.velocity.faces)?, faces(field.velocity_before.faces)?);
+        // What forces have added to the velocity in a cell, at its lower faces.
+        let gained = |slot: Slot, n: usize| {
+            DVec3::from_array([0, 1, 2].map(|axis: usize| {
+                f64::from(now[axis].chunk(slot)[n]) - f64::from(before[axis].chunk(slot)[n])
+            }))
+        };
+        let own = topology.local() as Slot;
+        let mut impulses = vec![0.0; MOTIONS * bodies.len()];
+        for (number, body) in bodies.iter().enumerate() {
+            let mut pressures: BTreeMap<[i32; 3], f64> = BTreeMap::new();
+            for (cell, way) in &body.coverage.ways {
+                let Some(slot) = topology.slot(Bucket::at(0, *cell >> 3)) else { continue };
+                let n = voxel_of(*cell);
+                if slot < own && is_on(&bits(words.chunk(slot)), n) {
+                    let density = f64::from(density.chunk(slot)[n]);
+                    pressures.insert(cell.to_array(), density * gained(slot, n).dot(*way));
+                }
+            }
+            let sums = &mut impulses[MOTIONS * number..][..MOTIONS];
+            for grip in self.grips.iter().filter(|grip| grip.body == number) {
+                for (cell, row) in self.rows(grip, body) {
+                    let pressure = pressures.get(&cell.to_array()).copied().unwrap_or(0.0);
+                    sums.iter_mut().zip(row).for_each(|(sum, row)| *sum += row * pressure);
+                }
+            }
+        }
+        domain.processes().all_sum_f64s(&mut impulses)?;
+        for (body, impulse) in bodies.iter_mut().zip(impulses.chunks(MOTIONS)) {
+            body.push(impulse);
+        }
+        Ok(())
+    }
+}
+
+impl Afloat {
+    /// Gives it an impulse [N s] and an angular one [N m s].
+    fn push(&mut self, impulse: &[f64]) {
+        let gained = self.inverse_mass.map(|row| row.iter().zip(impulse).map(|(m, i)| m * i).sum());
+        self.speed_up(gained);
+    }
+
+    /// Adds to its velocity [m/s] and its spin [rad/s].
+    pub(super) fn speed_up(&mut self, [x, y, z, a, b, c]: Motion) {
+        self.twist.linear += DVec3::new(x, y, z);
+        self.twist.angular += DVec3::new(a, b, c);
     }
 }
 

@@ -14,7 +14,7 @@ mod project;
 mod swim;
 mod tension;
 
-pub use afloat::{Afloat, Covered, covered};
+pub use afloat::{Afloat, Coverage, Covered, covered};
 pub use project::{Fluid, Projected, Settings, project};
 pub use tension::Tension;
 
@@ -79,8 +79,8 @@ struct On {
     field: FluidField,
     inflow: Handle<f32>,
     tension: Option<Tension>,
-    /// What bodies cover of its faces in this step, body by body.
-    bodies: Vec<Vec<Covered>>,
+    /// What bodies cover of it in this step, body by body.
+    bodies: Vec<Coverage>,
 }
 
 /// A solve that ends within so many times its tolerance is still better than none.
@@ -143,7 +143,7 @@ impl Operator for Pressure {
         }
         let solve = on
             .task(Stage::SolvePressure, "solve for pressure", Self::solve)
-            .reads(stores().flat_map(|store| store.channels(["cells", "density", "open"])))
+            .reads(stores().flat_map(|store| store.channels(["cells", "density", "open", "v-before"])))
             .reads(surfaces.map(|on| StoreId::from(on.field.volume).channel("surface")))
             .writes(stores().flat_map(|store| store.channels(["v", "pressure", INFLOW])))
             .writes(stores().flat_map(|store| store.channels(Tension::CHANNELS)))
@@ -210,12 +210,12 @@ impl On {
             inflow: self.inflow,
             curvature: self.tension.map(|tension| tension.curvature),
         };
-        for (body, faces) in bodies.iter_mut().zip(&mut self.bodies) {
-            std::mem::swap(&mut body.faces, faces);
+        for (body, coverage) in bodies.iter_mut().zip(&mut self.bodies) {
+            std::mem::swap(&mut body.coverage, coverage);
         }
         let projected = project(&fluid, bodies, settings, now.step);
-        for (body, faces) in bodies.iter_mut().zip(&mut self.bodies) {
-            std::mem::swap(&mut body.faces, faces);
+        for (body, coverage) in bodies.iter_mut().zip(&mut self.bodies) {
+            std::mem::swap(&mut body.coverage, coverage);
         }
         let Projected { report, unknowns, squeezed } = projected?;
         let tolerance = settings.tolerance;

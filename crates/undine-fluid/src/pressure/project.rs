@@ -110,6 +110,7 @@ pub fn project(
 
     // The right-hand side: what flows into each cell, and the pressure of the surface.
     if let Some(hold) = &hold {
+        hold.weigh_in(domain, volume, field, bodies)?;
         hold.move_walls(volume, field, bodies)?;
     }
     flux::inflow(fluid)?;
@@ -133,9 +134,7 @@ pub fn project(
         let squeezed = out_of_reach(&coupled, &b)?;
         let report = coupled.solve(&b, &mut p, &stop)?;
         for (body, gained) in bodies.iter_mut().zip(coupled.accelerations(&p)?) {
-            let [x, y, z, a, b, c] = gained.map(|gained| step * gained);
-            body.twist.linear += undine_core::glam::DVec3::new(x, y, z);
-            body.twist.angular += undine_core::glam::DVec3::new(a, b, c);
+            body.speed_up(gained.map(|gained| step * gained));
         }
         hold.move_walls(volume, field, bodies)?;
         (report, squeezed, false)

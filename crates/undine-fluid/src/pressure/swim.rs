@@ -5,7 +5,7 @@
 //! the body takes from its turn, L = Lⁿ + J⁻ᵀĨθ/Δt, is what it had and Δt times the torque, exactly. A further Newton iteration takes
 //! it back with the forces, and the solve gives it anew.
 
-use super::afloat::Afloat;
+use super::afloat::{Afloat, Coverage};
 use crate::bodies::Swimmers;
 use undine_core::glam::{DMat3, DQuat, DVec3};
 use undine_core::particles::TopologicalParticles;
@@ -127,7 +127,7 @@ fn afloat(
         let centre = points.column(points.position())?[n];
         let twist = Twist { linear, angular: turning.over(turning.start) };
         let inverse_mass = [[0.0; MOTIONS]; MOTIONS];
-        return Ok(Afloat { centre, twist, inverse_mass, faces: Vec::new() });
+        return Ok(Afloat { centre, twist, inverse_mass, coverage: Coverage::default() });
     }
     let theta = turn_between(turning.free, points.column(solids.bodies.orientation)?[n]);
     let angular = turning.over(turning.momentum(theta, step));
@@ -139,7 +139,7 @@ fn afloat(
         centre: points.column(solids.bodies.flight)?[n],
         twist: Twist { linear, angular },
         inverse_mass: RigidTerm::free(mass, rows)?,
-        faces: Vec::new(),
+        coverage: Coverage::default(),
     })
 }
 

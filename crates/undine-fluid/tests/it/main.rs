@@ -1,1 +1,12 @@
 //! Tests of fluids on MAC grids.
+
+mod basin;
+mod extend;
+mod pressure;
+mod pressure_bodies;
+mod pressure_non_stick;
+mod pressure_tension;
+mod swarm;
+mod viscosity;
+mod viscosity_setup;
+mod walls;
