@@ -36,12 +36,16 @@ pub trait Solid: Debug + Sync {
         let along = to - from;
         let length = along.length();
         let touch = 1e-3 * length;
-        let mut gone = 0.0;
+        let (mut gone, mut from_outside) = (0.0, false);
         while length.is_finite() && gone <= length {
             let at = if gone > 0.0 { from.lerp(to, gone / length) } else { from };
             let free = self.distance(at);
             if free <= touch {
-                let normal = self.nearest(at).normal;
+                let near = self.nearest(at);
+                // In a sheet without thickness itself, what comes from outside is at the side that it comes from.
+                let in_sheet = from_outside && near.distance.abs() <= 1e-9 * length;
+                let turned = in_sheet && near.normal.dot(along) > 0.0;
+                let normal = if turned { -near.normal } else { near.normal };
                 if normal.dot(along) < 0.0 {
                     return Some(normal);
                 }
@@ -49,6 +53,7 @@ pub trait Solid: Debug + Sync {
             if free.is_nan() || gone == length {
                 return None;
             }
+            from_outside = free > touch;
             // The end itself is asked too.
             gone = (gone + free.max(touch)).min(length);
         }
@@ -132,5 +137,29 @@ impl<S: Solid + Send + ?Sized> Solid for Arc<S> {
 
     fn is_wall_between(&self, from: DVec3, to: DVec3) -> bool {
         (**self).is_wall_between(from, to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh_solid::{Inside, MeshSolid};
+    use crate::triangles::Triangles;
+
+    /// Distances are so exact that a way across stops in the sheet itself, where it is on neither side.
+    #[test]
+    fn a_sheet_without_thickness_is_a_wall_from_both_sides() {
+        let corners = [[-3.0, -3.0], [3.0, -3.0], [3.0, 3.0], [-3.0, 3.0]];
+        let corners = corners.map(|[y, z]| DVec3::new(0.25, y, z)).to_vec();
+        let sheet = Triangles::new(corners, vec![[0, 1, 2], [0, 2, 3]]).unwrap();
+        let sheet = MeshSolid::new(sheet, Inside::default()).unwrap();
+        for y in [0.5, 0.125, -1.75] {
+            let [from, to] = [0.0, 1.0].map(|x| DVec3::new(x, y, 0.5 * y));
+            assert_eq!(sheet.first_hit(from, to), Some(DVec3::NEG_X));
+            assert_eq!(sheet.first_hit(to, from), Some(DVec3::X));
+            assert!(sheet.is_wall_between(from, to) && sheet.is_wall_between(to, from));
+            let beside = DVec3::new(0.0, y + 0.5, y);
+            assert!(!sheet.is_wall_between(from, beside));
+        }
     }
 }
