@@ -1,6 +1,7 @@
 //! Liquids: particles on a sparse MAC grid that follows them.
 
 pub mod advance;
+pub mod density;
 pub mod hybrid;
 pub mod reseed;
 pub mod seed;

@@ -86,14 +86,14 @@ pub fn compare(
     let access = (
         volume.own(field.cells.words),
         field.distance.map(|distance| volume.own(distance)),
-        volume.around(field.walls.volume, 1),
+        (volume.around(field.walls.volume, 1), volume.own(field.walls.distance)),
         scratch.own(held),
         scratch.write(excess),
     );
     let tile = || Tile::new(VoxelShape::CELLS.resolution, PAD, 0.0);
     let sums = Accessor::new("compare densities", domain).over(volume.topology()).map(
         access,
-        |_, (cells, distance, open, held, excess)| {
+        |_, (cells, distance, (open, wall), held, excess)| {
             let tile = &mut tile();
             let count: u32 = cells.iter().map(|word| word.count_ones()).sum();
             if count == 0 {
@@ -112,7 +112,7 @@ pub fn compare(
                     continue;
                 }
                 let (own, around) = match walled {
-                    true => room(tile, n),
+                    true => room(tile, n, wall[n] * per_voxel),
                     false => (1.0, 1.0),
                 };
                 if around < LEAST_ROOM {
@@ -120,8 +120,9 @@ pub fn compare(
                 }
                 let found = held[n] / around;
                 let off = match distance.map(|distance| distance[n] * per_voxel) {
+                    // The cell of a lone drop may have its centre in the air.
                     Some(distance) if distance > -1.0 => {
-                        (found - below_surface(distance) - CHANCE).max(0.0)
+                        (found - below_surface(distance.min(0.0)) - CHANCE).max(0.0)
                     }
                     _ => found - 1.0,
                 };
@@ -153,18 +154,23 @@ fn below_surface(distance: f32) -> f32 {
     if distance > 0.0 { less } else { 1.0 - less }
 }
 
-/// How much of a cell is open, and of what its particles may be spread over: each cell counts by the tent over it.
+/// How much of a cell is open, and of what its particles may be spread over.
+///
+/// Beside one wall the distance from it [voxels] tells the latter well. Where several meet, each cell counts by the tent over it,
+/// as if what is open of it were all over it.
 #[inline(always)]
-fn room(tile: &Tile<f32>, n: usize) -> (f32, f32) {
+fn room(tile: &Tile<f32>, n: usize, wall: f32) -> (f32, f32) {
     const TENT: [f32; 3] = [0.125, 0.75, 0.125];
     let [x, y, z] = [n >> 6, n >> 3 & 7, n & 7];
     let at = x * tile.slab() + y * tile.row() + z;
-    let mut sum = 0.0;
+    let mut cells = 0.0;
     for (i, wx) in TENT.iter().enumerate() {
         for (j, wy) in TENT.iter().enumerate() {
             let row = &tile.values()[at + i * tile.slab() + j * tile.row()..][..3];
-            sum += wx * wy * (TENT[0] * row[0] + TENT[1] * row[1] + TENT[2] * row[2]);
+            cells += wx * wy * (TENT[0] * row[0] + TENT[1] * row[1] + TENT[2] * row[2]);
         }
     }
-    (tile.values()[at + tile.slab() + tile.row() + 1], sum)
+    let plane = below_surface(-wall);
+    let around = if cells > 0.85 * plane { plane } else { cells };
+    (tile.values()[at + tile.slab() + tile.row() + 1], around)
 }

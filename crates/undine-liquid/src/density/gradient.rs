@@ -77,7 +77,13 @@ fn lower_bits(own: &[u64], beside: &[u64], axis: usize) -> [u64; 8] {
     /// The first and the last voxels along z.
     const FIRST: u64 = 0x0101_0101_0101_0101;
     std::array::from_fn(|x| match axis {
-        0 => if x == 0 { beside[7] } else { own[x - 1] },
+        0 => {
+            if x == 0 {
+                beside[7]
+            } else {
+                own[x - 1]
+            }
+        }
         1 => own[x] << 8 | beside[x] >> 56,
         _ => own[x] << 1 & !FIRST | beside[x] >> 7 & FIRST,
     })

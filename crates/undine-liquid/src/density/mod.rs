@@ -21,7 +21,7 @@ use undine_sim::Result;
 use undine_sim::offers::FluidField;
 
 /// The relative residual that is good enough: what is left is evened out in the next step.
-const TOLERANCE: f64 = 0.05;
+pub const TOLERANCE: f64 = 0.05;
 
 /// No cell's density need be nearer to the one at rest than this, as a part of it.
 const CLOSE: f64 = 1e-3;
@@ -80,12 +80,8 @@ pub fn even_out(
     let system = PressureSystem::new(domain, &input)?;
     let b = system.read(&scratch, excess)?;
     let mut q = vec![0.0; b.len()];
-    let stop = Stop {
-        relative: TOLERANCE,
-        absolute: CLOSE,
-        iterations: ITERATIONS,
-        patience: ITERATIONS,
-    };
+    let stop =
+        Stop { relative: TOLERANCE, absolute: CLOSE, iterations: ITERATIONS, patience: ITERATIONS };
     let report = system.solve(&b, &mut q, &stop)?;
     // What cells held is not needed any more.
     let potential = held;

@@ -1,12 +1,12 @@
 //! Which cells the surface may be near: those that have both an empty cell and one with particles around them.
 
+use std::sync::Arc;
 use undine_core::access::{Accessor, VoxelNeighbourhood};
 use undine_core::domain::offset_towards;
-use undine_core::volume::{DiscreteVolume, MaskHandle, Resolution};
-use undine_core::{BucketSet, ChannelSpec, GridDomain, Handle, ParticleSystem, Topology};
+use undine_core::volume::{DiscreteVolume, Resolution};
+use undine_core::{BucketSet, GridDomain, Handle, ParticleSystem, Topology};
 use undine_sim::Result;
 use undine_sim::offers::FluidField;
-use std::sync::Arc;
 
 /// How far a cell sees: a particle that a cell feels is in a cell at most so far away.
 const KERNEL: u32 = 2;
@@ -40,14 +40,12 @@ impl Band {
         (distance, reach): (Handle<f32>, f32),
     ) -> Result<Self> {
         let mut marks = DiscreteVolume::on("marks", domain, volume.topology().clone());
-        let mut mask = |name: &str, default: u64| -> Result<MaskHandle> {
-            Ok(marks.add_mask_channel(&ChannelSpec::new(name, default), Resolution::R8)?)
-        };
-        // Where there is no Bucket, nothing is.
-        let empty = mask("empty", u64::MAX)?.words;
-        let giving = mask("giving", 0)?.words;
-        let measured = mask("measured", 0)?.words;
-        let around_surface = mask("around the surface", 0)?.words;
+        let mut mask = |name: &str| marks.add_mask(name, Resolution::R8).map(|mask| mask.words);
+        // Particles have Buckets all around them: where there is none, neither particles nor empty cells matter.
+        let empty = mask("empty")?;
+        let giving = mask("giving")?;
+        let measured = mask("measured")?;
+        let around_surface = mask("around the surface")?;
         let occupied = field.cells.words;
 
         let voxel = domain.frame().voxel_size(0) as f32;
@@ -111,11 +109,7 @@ impl Band {
 }
 
 /// Sets the bits of cells that hold particles.
-fn mark_occupied(
-    position: &[undine_core::glam::Vec3],
-    per_voxel: f32,
-    occupied: &mut [u64],
-) {
+fn mark_occupied(position: &[undine_core::glam::Vec3], per_voxel: f32, occupied: &mut [u64]) {
     let mut cells = [0_u64; 8];
     for position in position {
         let cell = (*position * per_voxel).to_array().map(|c| (c as i32).clamp(0, 7));

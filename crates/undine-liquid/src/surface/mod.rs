@@ -15,13 +15,16 @@ mod shape;
 mod walls;
 
 use band::Band;
-use undine_core::access::{Accessor, Here};
+use undine_core::access::{Accessor, Here, Pad, Tile};
 use undine_core::volume::{DiscreteVolume, VoxelShape};
 use undine_core::{ChannelSpec, GridDomain, Handle, ParticleSystem};
 use undine_fluid::field::SURFACE_REACH;
 use undine_geometry::levelset::{Beyond, DistanceChannels, redistance};
 use undine_sim::Result;
 use undine_sim::offers::FluidField;
+
+/// How far a distance is moved to the mean of its neighbours', as a part of the way.
+const SMOOTHING: f32 = 0.75;
 
 /// Writes the distance to the surface of the liquid [m], within ± [`SURFACE_REACH`] voxels, and the mask of liquid cells: those
 /// whose centre is inside and that solids leave open, and cells of lone particles. Does nothing for a fluid without a
@@ -59,7 +62,7 @@ fn add_distances(near: &mut DiscreteVolume, reach: f32) -> Result<DistanceChanne
     })
 }
 
-/// Brings distances of the band to where they are wanted.
+/// Brings distances of the band to where they are wanted, with the noise of single particles smoothed.
 fn take(
     domain: &GridDomain,
     band: &Band,
@@ -67,18 +70,39 @@ fn take(
     (volume, to): (&DiscreteVolume, Handle<f32>),
     reach: f32,
 ) -> Result<()> {
-    let access = (near.own(from), band.marks.own(band.around_surface), volume.write(to));
-    Accessor::new("write distances", domain).over(near.topology()).run(
+    let per_voxel = 1.0 / domain.frame().voxel_size(0) as f32;
+    let access = (near.around(from, 1), band.marks.own(band.around_surface), volume.write(to));
+    Accessor::new("write distances", domain).over(near.topology()).run_with(
         access,
-        |_, (from, around_surface, to)| {
-            for (n, (from, to)) in from.iter().zip(to).enumerate() {
+        || Tile::new(VoxelShape::CELLS.resolution, Pad::both(1), 0.0),
+        |tile, _, (from, around_surface, to)| {
+            from.load(tile);
+            for (n, to) in to.iter_mut().enumerate() {
                 // Where the band ends inside of the liquid, its far end would look like a surface.
                 let counts = around_surface[n >> 6] >> (n & 63) & 1 != 0;
-                *to = if counts { *from } else { reach.copysign(*to) };
+                *to = if counts { smoothed(tile, n, per_voxel) } else { reach.copysign(*to) };
             }
         },
     )?;
     Ok(())
+}
+
+/// A distance, moved half-way to the mean of its neighbours'.
+///
+/// That leaves planes where they are, and moves a sphere of r voxels by 1/(3r). In the middle of a sheet or a drop, where distances
+/// have no slope, it would fill or empty them: there it stays.
+#[inline(always)]
+fn smoothed(tile: &Tile<f32>, n: usize, per_voxel: f32) -> f32 {
+    let values = tile.values();
+    let at = tile.index((n >> 6) as i32, (n >> 3 & 7) as i32, (n & 7) as i32);
+    let (mut sum, mut slope) = (0.0, 0.0);
+    for step in [tile.slab(), tile.row(), 1] {
+        let (low, high) = (values[at - step], values[at + step]);
+        sum += low + high;
+        slope += (0.5 * per_voxel * (high - low)).powi(2);
+    }
+    let share = SMOOTHING * (2.0 * slope - 1.0).clamp(0.0, 1.0);
+    values[at] + share * (sum / 6.0 - values[at])
 }
 
 /// Turns the mask of cells with particles into that of liquid cells.

@@ -76,9 +76,9 @@ pub fn add(
     // From the particle to the centres of its cell and of those below and above.
     let middle = Vec3::new(i as f32, j as f32, k as f32) + 0.5 - place;
     let ways = middle.to_array().map(|way| [way - 1.0, way, way + 1.0]);
-    let weights = middle.to_array().map(|way| {
-        [0.5 * (0.5 + way).powi(2), 0.75 - way * way, 0.5 * (0.5 - way).powi(2)]
-    });
+    let weights = middle
+        .to_array()
+        .map(|way| [0.5 * (0.5 + way).powi(2), 0.75 - way * way, 0.5 * (0.5 - way).powi(2)]);
     let (slab, row) = (first.slab(), first.row());
     let start = first.index(i - 1, j - 1, k - 1);
     let (first, second) = (first.values_mut(), second.values_mut());

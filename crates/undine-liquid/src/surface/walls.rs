@@ -35,8 +35,8 @@ pub fn gather_images(
         |here, (wall, giving)| {
             // A particle may be nearer to a wall than the centre of its cell.
             let reach = (IMAGES + 0.9) * voxel;
-            let any = (0..wall.len())
-                .any(|n| wall[n] < reach && giving[n >> 6] >> (n & 63) & 1 != 0);
+            let any =
+                (0..wall.len()).any(|n| wall[n] < reach && giving[n >> 6] >> (n & 63) & 1 != 0);
             any.then(|| here.bucket.key())
         },
     )?;
@@ -109,8 +109,7 @@ pub fn go_on_inside(
                 if !depth(wall) {
                     continue;
                 }
-                let centre =
-                    Vec3::new((n >> 6) as f32, (n >> 3 & 7) as f32, (n & 7) as f32) + 0.5;
+                let centre = Vec3::new((n >> 6) as f32, (n >> 3 & 7) as f32, (n & 7) as f32) + 0.5;
                 let (_, normal) = sample(walls, centre);
                 if let Some(normal) = normal.try_normalize() {
                     *to = sample(around, centre - 2.0 * wall / voxel * normal).0;

@@ -1,50 +1,139 @@
-//! Keeping the volume of a liquid, against blocks that are pressed together, tanks at rest, and what is known of them.
+//! Keeping the volume of a liquid, against blocks that are pressed together and tanks at rest. Lengths are in voxels.
 
-use crate::pool::{DENSITY, Pool, VOXEL};
+use crate::pool::{self, DENSITY, Pool, VOXEL};
 use undine_core::glam::DVec3;
-use undine_liquid::density::{Evened, even_out, volume};
+use undine_liquid::density::{self, Evened};
 
-fn even(pool: &Pool) -> Evened {
+fn even_out(pool: &Pool) -> Evened {
     pool.find_surface();
     let density = f64::from(DENSITY);
-    even_out(pool.domain(), pool.particles(), pool.volume(), &pool.field, pool.shift, density)
-        .unwrap()
+    density::even_out(
+        pool.domain(),
+        pool.particles(),
+        pool.volume(),
+        &pool.field,
+        pool.shift,
+        density,
+    )
+    .unwrap()
+}
+
+/// The volume of a liquid [voxels].
+fn volume(pool: &Pool) -> f64 {
+    density::volume(pool.domain(), pool.volume(), &pool.field).unwrap() / VOXEL.powi(3)
+}
+
+/// The distance from the walls of a tank 16 wide.
+fn tank(at: DVec3) -> f64 {
+    pool::tank(at, 0.0, 16.0)
+}
+
+/// A tank with walls that lie anywhere in cells, and a floor that leans.
+fn crooked(at: DVec3) -> f64 {
+    let floor = DVec3::new(0.3, 0.0, 1.0).normalize().dot(at - DVec3::new(8.0, 8.0, 3.0));
+    pool::tank(at + DVec3::Z * 99.0, 0.4, 15.7).min(floor)
 }
 
 #[test]
-fn a_tank_at_rest_calms_down() {
-    let tank = |at: DVec3| at.min(DVec3::splat(20.0) - at).min_element();
-    let mut pool = Pool::new([0, 0, 0], [20, 20, 20], 1.0, 1, |at| at.z < 13.0 && tank(at) > 0.0);
-    for step in 0..12 {
-        pool.wall(tank);
-        let evened = even(&pool);
-        let (mean, most) = pool.shifts();
-        let volume = volume(pool.domain(), pool.volume(), &pool.field).unwrap() / VOXEL.powi(3);
-        println!(
-            "{step}: uneven {:.4}, shift {mean:.4} {most:.4}, {} iterations {:.1e}, volume {:.2}",
-            evened.uneven, evened.report.iterations, evened.report.residual, volume / 5200.0
-        );
-        pool = pool.moved();
+fn a_tank_at_rest_comes_to_rest_and_keeps_its_volume() {
+    for walls in [tank, crooked] {
+        let mut pool = Pool::new([0; 3], [16; 3], 1.0, 1, |at| at.z < 9.6 && walls(at) > 0.0);
+        let mut shifts = Vec::new();
+        for _ in 0..12 {
+            pool.wall(walls);
+            assert!(even_out(&pool).report.converged());
+            shifts.push(pool.shifts().0);
+            pool = pool.moved();
+        }
+        assert!(shifts[0] < 0.1 && shifts[11] < 0.002, "{shifts:?}");
+        assert!(shifts.windows(2).all(|pair| pair[1] < 1.1 * pair[0]), "{shifts:?}");
+        pool.wall(walls);
+        pool.find_surface();
+        let error = volume(&pool) / (pool.particles().len() as f64 / 8.0) - 1.0;
+        assert!(error.abs() < 0.01, "{error} more than its particles have");
     }
 }
 
 #[test]
-fn a_compressed_block_expands() {
-    let tank = |at: DVec3| at.min(DVec3::splat(24.0) - at).with_z(at.z).min_element();
+fn a_block_pressed_together_gets_its_volume_back() {
     let full = |at: DVec3| at.z < 12.0 && tank(at) > 0.0;
-    let loose = Pool::new([0, 0, 0], [24, 24, 14], 1.0, 1, full);
-    let places: Vec<DVec3> =
-        loose.places().iter().map(|at| *at * DVec3::new(1.0, 1.0, 0.8)).collect();
-    let mut pool = Pool::of_places(&places);
-    for step in 0..20 {
+    let loose = Pool::new([0; 3], [16; 3], 1.0, 1, full);
+    let pressed: Vec<DVec3> =
+        loose.places().iter().map(|at| *at * DVec3::new(1.0, 1.0, 0.9)).collect();
+    let mut pool = Pool::of_places(&pressed);
+    let count = pool.particles().len();
+    for _ in 0..12 {
         pool.wall(tank);
-        let evened = even(&pool);
-        let (mean, most) = pool.shifts();
-        let volume = volume(pool.domain(), pool.volume(), &pool.field).unwrap() / VOXEL.powi(3);
-        println!(
-            "{step}: uneven {:.4}, shift {mean:.4} {most:.4}, {} iterations {:.1e}, volume {:.4}",
-            evened.uneven, evened.report.iterations, evened.report.residual, volume / (24.0 * 24.0 * 12.0)
-        );
+        even_out(&pool);
+        assert!(pool.shifts().1 < 0.6, "no particle goes farther than a part of a voxel");
         pool = pool.moved();
     }
+    pool.wall(tank);
+    let evened = even_out(&pool);
+    let volume = volume(&pool) / (16.0 * 16.0 * 12.0);
+    assert!((volume - 1.0).abs() < 0.01, "{volume} of the volume");
+    assert!(evened.uneven < 0.03, "{}", evened.uneven);
+    // Displaced, and nothing else: all are still there, and in the tank.
+    assert_eq!(pool.particles().len(), count);
+    assert!(pool.places().iter().all(|at| tank(*at) > -0.05));
+}
+
+#[test]
+fn lone_drops_are_left_alone() {
+    let drops: Vec<DVec3> = (0..20).map(|n| DVec3::new(6.3 * f64::from(n), 0.4, -0.7)).collect();
+    let pool = Pool::of_places(&drops);
+    even_out(&pool);
+    assert!(pool.shifts().1 < 1e-6, "{:?}", pool.shifts());
+}
+
+#[test]
+fn a_crowd_of_particles_is_driven_apart_and_a_lack_closes() {
+    // One place holds twice as many; the liquid flows away from it.
+    let mut places = Pool::new([0; 3], [16; 3], 1.0, 3, |_| true).places();
+    let crowd = DVec3::new(8.2, 7.7, 8.1);
+    let near: Vec<DVec3> =
+        places.iter().filter(|at| at.distance(crowd) < 2.0).map(|at| *at + 0.1).collect();
+    places.extend(near);
+    let pool = Pool::of_places(&places);
+    even_out(&pool);
+    let outwards: f64 = pool
+        .places()
+        .iter()
+        .zip(pool.shifts_at_particles())
+        .filter(|(at, _)| at.distance(crowd) < 2.5)
+        .map(|(at, shift)| shift.dot((*at - crowd).normalize()))
+        .sum();
+    assert!(outwards > 0.0, "{outwards}");
+}
+
+#[test]
+fn the_volume_of_a_ball_is_that_of_a_ball() {
+    let radius = 8.0;
+    let pool = Pool::new([-9; 3], [9; 3], 1.0, 5, |at| at.length() < radius);
+    pool.find_surface();
+    let exact = 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3);
+    let error = volume(&pool) / exact - 1.0;
+    assert!(error.abs() < 0.03, "{error}");
+}
+
+#[test]
+fn any_number_of_threads_displaces_by_the_same_bytes() {
+    let run = |threads: usize| {
+        let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        threads.install(|| {
+            let pool = Pool::new([0; 3], [16; 3], 1.0, 1, |at| at.z < 9.3 && crooked(at) > 0.0);
+            pool.wall(crooked);
+            even_out(&pool);
+            pool.bytes()
+        })
+    };
+    assert!(run(1) == run(3));
+}
+
+#[test]
+fn without_particles_nothing_is_displaced() {
+    let pool = Pool::of_places(&[]);
+    let evened = even_out(&pool);
+    assert_eq!(evened.unknowns, 0);
+    assert_eq!(volume(&pool), 0.0);
 }

@@ -1,9 +1,10 @@
 //! A liquid at rest, made by hand: particles eight to a cell wherever a rule says so, and the grid around them.
 
+use std::collections::BTreeMap;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::volume::{DiscreteVolume, Interpolation, MacHandle, MacSampler, Resolution};
 use undine_core::{Accessor, ChannelSpec, Frame, GridDomain, MemoryBudget, ParticleSystem};
-use undine_fluid::field::{Fluid, SURFACE_REACH, add_channels};
+use undine_fluid::field::{Fluid, add_channels};
 use undine_geometry::random::unit;
 use undine_liquid::surface;
 use undine_sim::offers::{FluidField, FluidParticles};
@@ -15,6 +16,14 @@ pub const VOXEL: f64 = 0.05;
 /// The density of the liquid at rest [kg/m³].
 pub const DENSITY: f32 = 1000.0;
 
+/// The distance from the walls of a tank, open above, with a floor and sides at `low` and sides at `high`: negative in the solid.
+pub fn tank(at: DVec3, low: f64, high: f64) -> f64 {
+    let sides = (at - low).min(DVec3::new(high, high, f64::INFINITY) - at);
+    let beyond = sides.min(DVec3::ZERO).length();
+    if beyond > 0.0 { -beyond } else { sides.min_element() }
+}
+
+/// A liquid at rest.
 pub struct Pool {
     world: World,
     domain: GridDomain,
@@ -98,7 +107,8 @@ impl Pool {
         let (volume, walls) = (self.volume(), self.field.walls);
         let frame = *self.domain.frame();
         let open = move |place: DVec3, corners: usize| {
-            let cells = DVec3::from_array([4, 2, 1].map(|bit| f64::from(u8::from(corners & bit != 0))));
+            let cells =
+                DVec3::from_array([4, 2, 1].map(|bit| f64::from(u8::from(corners & bit != 0))));
             distance(place + cells)
         };
         let access = (
@@ -106,13 +116,14 @@ impl Pool {
             volume.write(walls.volume),
             volume.write(walls.distance),
         );
-        Accessor::new("wall", &self.domain).over(volume.topology()).run(
-            access,
-            |here, (areas, cells, distances)| {
+        Accessor::new("wall", &self.domain)
+            .over(volume.topology())
+            .run(access, |here, (areas, cells, distances)| {
                 let first = frame.corner(here.bucket) / VOXEL;
                 let mut areas = areas;
                 for n in 0..512 {
-                    let cell = first + DVec3::from_array([n >> 6, n >> 3 & 7, n & 7].map(|c| c as f64));
+                    let cell =
+                        first + DVec3::from_array([n >> 6, n >> 3 & 7, n & 7].map(|c| c as f64));
                     let corners: [f64; 8] = std::array::from_fn(|corner| open(cell, corner));
                     cells[n] = undine_geometry::fractions::open_volume(corners) as f32;
                     distances[n] = (open(cell + 0.5, 0) * VOXEL) as f32;
@@ -122,9 +133,8 @@ impl Pool {
                         area[n] = undine_geometry::fractions::open_area(corners) as f32;
                     }
                 }
-            },
-        )
-        .unwrap();
+            })
+            .unwrap();
     }
 
     /// Calls `visit` with each cell's centre [voxels], its distance to the surface [voxels] and whether it is liquid.
@@ -142,17 +152,19 @@ impl Pool {
         }
     }
 
-    /// Where the distance changes its sign along z above a place [voxels].
-    pub fn heights(&self, x: i32, y: i32) -> Vec<f64> {
-        let mut column = Vec::new();
+    /// Where the distance changes its sign along z [voxels], for each column of cells by x and y.
+    pub fn heights(&self) -> BTreeMap<[i32; 2], Vec<f64>> {
+        let mut columns: BTreeMap<[i32; 2], Vec<(f64, f64)>> = BTreeMap::new();
         self.each_cell(|cell, distance, _| {
-            if cell.x.floor() as i32 == x && cell.y.floor() as i32 == y {
-                column.push((cell.z, distance));
-            }
+            let place = [cell.x, cell.y].map(|c| c.floor() as i32);
+            columns.entry(place).or_default().push((cell.z, distance));
         });
-        column.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let crossing = column.windows(2).filter(|pair| (pair[0].1 < 0.0) != (pair[1].1 < 0.0));
-        crossing.map(|pair| pair[0].0 + pair[0].1 / (pair[0].1 - pair[1].1)).collect()
+        let crossings = |mut column: Vec<(f64, f64)>| {
+            column.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let pairs = column.windows(2).filter(|pair| (pair[0].1 < 0.0) != (pair[1].1 < 0.0));
+            pairs.map(|pair| pair[0].0 + pair[0].1 / (pair[0].1 - pair[1].1)).collect()
+        };
+        columns.into_iter().map(|(place, column)| (place, crossings(column))).collect()
     }
 
     /// Where the particles are [voxels].
@@ -163,7 +175,7 @@ impl Pool {
 
     /// The root of the mean square of shifts at particles, and the largest [voxels].
     pub fn shifts(&self) -> (f64, f64) {
-        let shifts = self.shift_at_particles();
+        let shifts = self.shifts_at_particles();
         let squares: f64 = shifts.iter().map(|shift| shift.length_squared()).sum();
         let most = shifts.iter().map(|shift| shift.length()).fold(0.0, f64::max);
         ((squares / shifts.len() as f64).sqrt(), most)
@@ -171,13 +183,14 @@ impl Pool {
 
     /// The same liquid with its particles displaced.
     pub fn moved(&self) -> Self {
-        let shifts = self.shift_at_particles();
+        let shifts = self.shifts_at_particles();
         let places: Vec<DVec3> =
             self.places().iter().zip(shifts).map(|(at, shift)| *at + shift).collect();
         Self::of_places(&places)
     }
 
-    fn shift_at_particles(&self) -> Vec<DVec3> {
+    /// The displacement at each particle [voxels].
+    pub fn shifts_at_particles(&self) -> Vec<DVec3> {
         let volume = self.volume();
         let points = self.particles().world_positions().unwrap();
         let [x, y, z] = self.shift.faces.map(|face| volume.column(face).unwrap());
@@ -192,15 +205,18 @@ impl Pool {
             .collect()
     }
 
-    /// Bytes of distances and mask.
+    /// Bytes of distances, mask and shifts.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.each_cell(|_, distance, liquid| {
             bytes.extend(distance.to_le_bytes());
             bytes.push(u8::from(liquid));
         });
+        let shifts = self.shift.faces.map(|face| self.volume().column(face).unwrap());
+        for slot in 0..self.volume().topology().stored() {
+            let values = shifts.iter().flat_map(|shift| shift.chunk(slot as u32));
+            bytes.extend(values.flat_map(|value| value.to_le_bytes()));
+        }
         bytes
     }
-
-    pub const REACH: f64 = SURFACE_REACH as f64;
 }
