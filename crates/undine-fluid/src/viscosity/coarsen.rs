@@ -44,7 +44,7 @@ pub fn coarsen(grid: &Grid, pieces: &[Piece]) -> (Grid, Vec<Piece>, Transfer) {
     let parents = grid.coords.iter().map(parent).collect();
     let coarse_pieces: Vec<Piece> = children
         .par_iter()
-        .map_init(Dense::new, |dense, table| dense.coarse(table, pieces))
+        .map_init(Dense::new, |dense, table| dense.coarse(Fine { table, pieces }))
         .collect();
     let mut transfer = Transfer { parents, children, shares: Vec::new() };
     transfer.shares = transfer.shares_of(pieces, &coarse, &coarse_pieces);
@@ -59,59 +59,60 @@ fn halved(coord: IVec3) -> IVec3 {
 /// Voxels along a cube of fine samples around a coarse Bucket: two more on every side.
 const WIDE: usize = 20;
 
+/// The fine equations in and around a coarse Bucket: 4³ places, and what is there.
+#[derive(Clone, Copy)]
+struct Fine<'p> {
+    table: &'p [u32; 64],
+    pieces: &'p [Piece],
+}
+
 /// Work space: fine samples in and around a coarse Bucket.
 struct Dense {
-    values: [Vec<f32>; 3],
+    values: Vec<f32>,
 }
 
 impl Dense {
     fn new() -> Self {
-        Self { values: std::array::from_fn(|_| vec![0.0; WIDE * WIDE * WIDE]) }
+        Self { values: vec![0.0; WIDE * WIDE * WIDE] }
     }
 
     /// The equations of a coarse Bucket.
-    fn coarse(&mut self, table: &[u32; 64], pieces: &[Piece]) -> Piece {
-        if let Some(piece) = uniform(table, pieces) {
+    fn coarse(&mut self, fine: Fine<'_>) -> Piece {
+        if let Some(piece) = fine.uniform() {
             return piece;
         }
         let mut piece = Varied::empty();
         for axis in 0..3 {
             let mut low = [0; 3];
             low[axis] = -1;
-            self.gather(0, table, pieces, low, [7; 3], 2.0, |varied| &varied.cell[axis]);
-            sum_cells(axis, &self.values[0], &mut piece.cell[axis]);
-            sum_masses(axis, table, pieces, &mut piece);
+            self.gather(fine, [low, [7; 3]], 2.0, |varied| &varied.cell[axis]);
+            sum_cells(axis, &self.values, &mut piece.cell[axis]);
+            sum_masses(axis, fine, &mut piece);
         }
         for edge in 0..3 {
             let mut high = [8; 3];
             high[edge] = 7;
             for term in 0..3 {
-                self.gather(term, table, pieces, [0; 3], high, 1.0, |varied| {
-                    &varied.edge[edge].terms[term]
-                });
-                sum_edges(edge, &self.values[term], &mut piece.edge[edge].terms[term]);
+                self.gather(fine, [[0; 3], high], 1.0, |varied| &varied.edge[edge].terms[term]);
+                sum_edges(edge, &self.values, &mut piece.edge[edge].terms[term]);
             }
         }
         Piece::Varied(Box::new(piece))
     }
 
-    /// Fine samples of one kind; each Bucket knows those from `low` to `high`, relative to its first voxel.
-    #[allow(clippy::too_many_arguments)]
-    fn gather<'p>(
+    /// Fine samples of one kind; each Bucket knows those from a lower to an upper corner, relative to its first voxel. `uniform` of
+    /// them is the stiffness of an edge deep in liquid.
+    fn gather(
         &mut self,
-        into: usize,
-        table: &[u32; 64],
-        pieces: &'p [Piece],
-        low: [i32; 3],
-        high: [i32; 3],
+        fine: Fine<'_>,
+        [low, high]: [[i32; 3]; 2],
         uniform: f32,
-        tile: impl Fn(&'p Varied) -> &'p Tile<f32>,
+        tile: impl Fn(&Varied) -> &Tile<f32>,
     ) {
-        let values = &mut self.values[into];
-        values.fill(0.0);
-        for (n, &place) in table.iter().enumerate().filter(|(_, place)| **place != NONE) {
-            let origin =
-                [(n >> 4) as i32 * 8 - 8, (n >> 2 & 3) as i32 * 8 - 8, (n & 3) as i32 * 8 - 8];
+        self.values.fill(0.0);
+        let places = fine.table.iter().enumerate().filter(|(_, place)| **place != NONE);
+        for (n, &place) in places {
+            let origin = [n >> 4, n >> 2 & 3, n & 3].map(|c| 8 * c as i32 - 8);
             let clip =
                 |axis: usize| (low[axis].max(-2 - origin[axis]), high[axis].min(17 - origin[axis]));
             let [x, y, z] = [clip(0), clip(1), clip(2)];
@@ -121,8 +122,8 @@ impl Dense {
             for i in x.0..=x.1 {
                 for j in y.0..=y.1 {
                     let to = wide(origin[0] + i, origin[1] + j, origin[2] + z.0);
-                    let to = &mut values[to..=to + (z.1 - z.0) as usize];
-                    match &pieces[place as usize] {
+                    let to = &mut self.values[to..=to + (z.1 - z.0) as usize];
+                    match &fine.pieces[place as usize] {
                         Piece::Empty => {}
                         Piece::Uniform { k, .. } => to.fill(uniform * k),
                         Piece::Varied(varied) => {
@@ -138,7 +139,7 @@ impl Dense {
 
 /// The masses and ties of coarse faces: those of the fine ones in their cubes, half of those at its ends. A wall that holds a
 /// part of a face holds all of it: it is better to correct too little there than too much.
-fn sum_masses(axis: usize, table: &[u32; 64], pieces: &[Piece], to: &mut Varied) {
+fn sum_masses(axis: usize, from: Fine<'_>, to: &mut Varied) {
     for voxel in 0..VOXELS {
         let coarse = [(voxel >> 6) as i32, (voxel >> 3 & 7) as i32, (voxel & 7) as i32];
         let (mut sum, mut ties) = (0.0_f32, 0.0_f32);
@@ -150,12 +151,13 @@ fn sum_masses(axis: usize, table: &[u32; 64], pieces: &[Piece], to: &mut Varied)
             at[(axis + 1) % 3] += n >> 1 & 1;
             at[(axis + 2) % 3] += n & 1;
             let home = at.map(|c| ((c + 8) >> 3) as usize);
-            let place = table[home[0] << 4 | home[1] << 2 | home[2]];
+            let place = from.table[home[0] << 4 | home[1] << 2 | home[2]];
             if place == NONE {
                 continue;
             }
             let fine = at.map(|c| (c & 7) as usize);
-            let (piece, fine) = (&pieces[place as usize], fine[0] << 6 | fine[1] << 3 | fine[2]);
+            let (piece, fine) =
+                (&from.pieces[place as usize], fine[0] << 6 | fine[1] << 3 | fine[2]);
             let mass = piece.mass(axis, fine);
             is_held |= mass == HELD && along == 0;
             is_air &= mass == 0.0;
@@ -172,18 +174,18 @@ fn sum_masses(axis: usize, table: &[u32; 64], pieces: &[Piece], to: &mut Varied)
     }
 }
 
-/// Deep in liquid: eight times the mass, twice the stiffness.
-fn uniform(table: &[u32; 64], pieces: &[Piece]) -> Option<Piece> {
-    let of = |place: u32| match pieces.get(place as usize) {
-        Some(Piece::Uniform { mass, k }) => Some((*mass, *k)),
-        _ => None,
-    };
-    let first = of(table[0])?;
-    let (mass, k) = first;
-    table
-        .iter()
-        .all(|&place| of(place) == Some(first))
-        .then_some(Piece::Uniform { mass: 8.0 * mass, k: 2.0 * k })
+impl Fine<'_> {
+    /// Deep in liquid: eight times the mass, twice the stiffness.
+    fn uniform(&self) -> Option<Piece> {
+        let of = |place: u32| match self.pieces.get(place as usize) {
+            Some(Piece::Uniform { mass, k }) => Some((*mass, *k)),
+            _ => None,
+        };
+        let first = of(self.table[0])?;
+        let (mass, k) = (8.0 * first.0, 2.0 * first.1);
+        let is_same = |place: &u32| of(*place) == Some(first);
+        self.table.iter().all(is_same).then_some(Piece::Uniform { mass, k })
+    }
 }
 
 fn wide(x: i32, y: i32, z: i32) -> usize {
@@ -396,5 +398,99 @@ impl Transfer {
     pub fn bytes(&self) -> u64 {
         let shares = self.shares.iter().flatten().count() * 4 * FACES;
         (shares + 16 * self.parents.len() + size_of_val(&self.children[..])) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::viscosity::grid::tiles;
+
+    /// Numbers from −1 to 1 without any order.
+    fn noise(count: usize, seed: u64) -> Vec<f32> {
+        let one = |n: u64| undine_geometry::random::unit(seed, n) as f32;
+        (0..count as u64).map(|n| 2.0 * one(n) - 1.0).collect()
+    }
+
+    /// A few Buckets deep in liquid, and one with air and a wall in it.
+    fn level() -> (Grid, Vec<Piece>) {
+        let coords = (0..24).map(|n: i32| IVec3::new(n / 8 - 1, n >> 2 & 1, n & 3));
+        let grid = Grid::new(coords.collect());
+        let mut pieces = vec![Piece::Uniform { mass: 1.0, k: 2.0 }; grid.len()];
+        let mut varied = Varied::empty();
+        for axis in 0..3 {
+            varied.cell[axis].fill(4.0);
+            varied.edge[axis].terms.iter_mut().for_each(|term| term.fill(2.0));
+            let masses = varied.mass[axis].iter_mut().enumerate();
+            masses.for_each(|(n, mass)| *mass = [1.0, 0.5, 0.0, HELD][(n >> 6) / 2]);
+        }
+        pieces[5] = Piece::Varied(Box::new(varied));
+        (grid, pieces)
+    }
+
+    fn dot(x: &[f32], y: &[f32]) -> f64 {
+        x.iter().zip(y).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum()
+    }
+
+    #[test]
+    fn restriction_is_the_transpose_of_prolongation() {
+        let (grid, pieces) = level();
+        let (coarse, _, transfer) = coarsen(&grid, &pieces);
+        let (r, x) = (noise(grid.len() * FACES, 1), noise(coarse.len() * FACES, 2));
+        let (mut up, mut down) = (vec![0.0; x.len()], vec![0.0; r.len()]);
+        transfer.restrict(&r, &mut up);
+        transfer.prolong(&coarse, &x, &mut down);
+        let (one, other) = (dot(&up, &x), dot(&r, &down));
+        assert!((one - other).abs() < 1e-4 * dot(&r, &r).sqrt(), "{one} and {other}");
+    }
+
+    /// What moves as a whole on the coarse level does so on the fine one, up to the surface.
+    #[test]
+    fn a_constant_velocity_is_interpolated_as_one() {
+        let (grid, pieces) = level();
+        let (coarse, coarse_pieces, transfer) = coarsen(&grid, &pieces);
+        let mut x = vec![0.0; coarse.len() * FACES];
+        for (n, x) in x.iter_mut().enumerate() {
+            let (place, face) = (n / FACES, n % FACES);
+            *x =
+                f32::from(u8::from(coarse_pieces[place].mass(face / VOXELS, face % VOXELS) != 0.0));
+        }
+        let mut fine = vec![0.0; grid.len() * FACES];
+        transfer.prolong(&coarse, &x, &mut fine);
+        let near_air = &fine[5 * FACES..6 * FACES];
+        for (n, value) in near_air.iter().enumerate() {
+            let is_unknown = pieces[5].mass(n / VOXELS, n % VOXELS) > 0.0;
+            assert!((value - f32::from(u8::from(is_unknown))).abs() < 1e-6, "{value} at {n}");
+        }
+    }
+
+    #[test]
+    fn coarse_equations_are_symmetric_and_keep_the_energy_of_a_uniform_strain() {
+        let (grid, pieces) = level();
+        let (coarse, coarse_pieces, _) = coarsen(&grid, &pieces);
+        let product = |x: &[f32]| -> Vec<f32> {
+            let mut y = vec![0.0; x.len()];
+            let mut tiles = tiles();
+            for (place, y) in y.chunks_exact_mut(FACES).enumerate() {
+                load(&coarse.around[place], x, &mut tiles, false);
+                coarse_pieces[place].apply(&tiles, y);
+            }
+            y
+        };
+        let unknown = |mut x: Vec<f32>| {
+            for (n, x) in x.iter_mut().enumerate() {
+                let face = n % FACES;
+                let mass = coarse_pieces[n / FACES].mass(face / VOXELS, face % VOXELS);
+                *x = if mass > 0.0 { *x } else { 0.0 };
+            }
+            x
+        };
+        let count = coarse.len() * FACES;
+        let (x, y) = (unknown(noise(count, 3)), unknown(noise(count, 4)));
+        let (one, other) = (dot(&x, &product(&y)), dot(&y, &product(&x)));
+        assert!((one - other).abs() < 1e-4 * dot(&x, &product(&x)), "{one} and {other}");
+        // Fine cells have a stiffness of 4 each, over half of the difference: 8 · 4 / 4.
+        let Piece::Varied(varied) = &coarse_pieces[0] else { panic!("it is near the surface") };
+        assert_eq!(varied.cell[0][in_tile(4, 4, 4)], 8.0);
     }
 }

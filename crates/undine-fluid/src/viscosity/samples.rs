@@ -7,7 +7,7 @@
 //!
 //! A wall on which liquid slips bears no traction either: there the liquid ends, as at a surface.
 
-use super::piece::{HELD, Piece, STEP, VOXELS, Varied, across, in_tile, tile_place};
+use super::piece::{HELD, Piece, STEP, TILE, VOXELS, Varied, across, in_tile, tile_place};
 use undine_core::access::{Accessor, Pad, Tile, VoxelNeighbourhood};
 use undine_core::domain::GridDomain;
 use undine_core::volume::Resolution;
@@ -174,23 +174,23 @@ impl<'a> Place<'a> {
         }
         // The surface meets a wall at a right angle: a cell in a wall has the mean of the open cells around it.
         let before = self.surface.clone();
-        for [x, y, z] in cells(-2, 8) {
+        each([-2; 3], [8; 3], |[x, y, z]| {
             if open(self.wall.values()[self.wall.index(x, y, z)]) {
-                continue;
+                return;
             }
             let (mut sum, mut count) = (0.0, 0.0);
-            for [i, j, k] in cells(-1, 1) {
+            each([-1; 3], [1; 3], |[i, j, k]| {
                 let at = before.index(x + i, y + j, z + k);
                 if open(self.wall.values()[at]) {
                     sum += before.values()[at];
                     count += 1.0;
                 }
-            }
+            });
             if count > 0.0 {
                 let at = self.surface.index(x, y, z);
                 self.surface.values_mut()[at] = sum / count;
             }
-        }
+        });
     }
 
     /// The general case.
@@ -198,9 +198,9 @@ impl<'a> Place<'a> {
         self.treat_walls();
         let faces: [Vec<Face>; 3] = std::array::from_fn(|axis| self.faces(axis));
         let mut piece = Varied::empty();
-        for axis in 0..3 {
+        for (axis, faces) in faces.iter().enumerate() {
             for voxel in 0..VOXELS {
-                piece.mass[axis][voxel] = match faces[axis][tile_place(voxel)].state {
+                piece.mass[axis][voxel] = match faces[tile_place(voxel)].state {
                     State::Air => 0.0,
                     State::Wall => HELD,
                     State::Liquid => self.mass(axis, voxel),
@@ -239,7 +239,9 @@ impl<'a> Place<'a> {
             };
             Face { state, wall, velocity: self.velocity[axis].values()[at] }
         };
-        cells(-1, 8).map(face).collect()
+        let mut faces = Vec::with_capacity(TILE);
+        each([-1; 3], [8; 3], |at| faces.push(face(at)));
+        faces
     }
 
     /// The mass of the liquid in the cube around a face, over that of a voxel [kg/m³].
@@ -308,11 +310,11 @@ impl<'a> Place<'a> {
     fn add_cells(&self, axis: usize, faces: &[Vec<Face>; 3], piece: &mut Varied, pull: &mut Pull) {
         let mut low = [0; 3];
         low[axis] = -1;
-        for cell in boxed(low, [7; 3]) {
+        each(low, [7; 3], |cell| {
             let at = in_tile(cell[0], cell[1], cell[2]);
             let (lower, upper) = (faces[axis][at], faces[axis][at + STEP[axis]]);
             if [lower, upper].iter().any(|face| face.state == State::Air) {
-                continue;
+                return;
             }
             let difference = self.difference(upper, lower);
             // Inside of a wall the samples weigh nothing yet, but coarser ones there will: they tie the liquid to the wall.
@@ -321,7 +323,7 @@ impl<'a> Place<'a> {
             let k = 2.0 * self.stiffness([cell]) * part * difference.open;
             piece.cell[axis][at] = (k * difference.s * difference.s) as f32;
             pull.add(axis, at, at + STEP[axis], k * difference.s * difference.known);
-        }
+        });
     }
 
     fn add_edges(&self, edge: usize, faces: &[Vec<Face>; 3], piece: &mut Varied, pull: &mut Pull) {
@@ -329,11 +331,11 @@ impl<'a> Place<'a> {
         let (ua, ub) = (unit(a), unit(b));
         let mut high = [8; 3];
         high[edge] = 7;
-        for cell in boxed([0; 3], high) {
+        each([0; 3], high, |cell| {
             let at = in_tile(cell[0], cell[1], cell[2]);
             let four = [faces[a][at], faces[a][at - STEP[b]], faces[b][at], faces[b][at - STEP[a]]];
             if four.iter().any(|face| face.state == State::Air) {
-                continue;
+                return;
             }
             let left = std::array::from_fn(|n| cell[n] - ua[n]);
             let below = std::array::from_fn(|n| cell[n] - ub[n]);
@@ -358,7 +360,7 @@ impl<'a> Place<'a> {
                     piece.tie[axis][voxel] += tie as f32;
                     pull.add_to(axis, voxel, tie * f64::from(face.velocity));
                 }
-                continue;
+                return;
             }
 
             let [x, y] = [self.difference(four[0], four[1]), self.difference(four[2], four[3])];
@@ -371,7 +373,7 @@ impl<'a> Place<'a> {
             let known = x.known + y.known;
             pull.add(a, at - STEP[b], at, k * x.s * known);
             pull.add(b, at - STEP[a], at, k * y.s * known);
-        }
+        });
     }
 }
 
@@ -410,14 +412,16 @@ fn unit(axis: usize) -> [i32; 3] {
     std::array::from_fn(|n| i32::from(n == axis))
 }
 
-/// The voxels from `low` to `high` along every axis, both among them, in the order of a tile.
-fn cells(low: i32, high: i32) -> impl Iterator<Item = [i32; 3]> {
-    boxed([low; 3], [high; 3])
-}
-
-fn boxed(low: [i32; 3], high: [i32; 3]) -> impl Iterator<Item = [i32; 3]> {
-    let along = move |n: usize| low[n]..=high[n];
-    along(0).flat_map(move |x| along(1).flat_map(move |y| along(2).map(move |z| [x, y, z])))
+/// Visits the voxels from `low` to `high`, both among them, in the order of a tile.
+#[inline(always)]
+fn each(low: [i32; 3], high: [i32; 3], mut visit: impl FnMut([i32; 3])) {
+    for x in low[0]..=high[0] {
+        for y in low[1]..=high[1] {
+            for z in low[2]..=high[2] {
+                visit([x, y, z]);
+            }
+        }
+    }
 }
 
 /// The smallest of the numbers that a tile was filled with.
@@ -444,10 +448,10 @@ fn rows(tile: &Tile<f32>) -> impl Iterator<Item = &[f32]> {
 /// A surface that runs half-way between cells with fluid and those without.
 fn load_mask(cells: &VoxelNeighbourhood<'_, u64>, voxel: f32, surface: &mut Tile<f32>) {
     let reach = i32::from(REACH);
-    for [x, y, z] in self::cells(-reach, 7 + reach) {
+    each([-reach; 3], [7 + reach; 3], |[x, y, z]| {
         let words = cells.neighbour(x >> 3, y >> 3, z >> 3);
         let is_fluid = words[(x & 7) as usize] >> ((y & 7) << 3 | (z & 7)) & 1 != 0;
         let at = surface.index(x, y, z);
         surface.values_mut()[at] = if is_fluid { -voxel } else { voxel };
-    }
+    });
 }
