@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 use undine_core::domain::Slot;
-use undine_core::{Accessor, Handle};
+use undine_core::glam::Vec3;
+use undine_core::{Accessor, Handle, ParticleSystem};
 use undine_geometry::Solid;
 use undine_schema::{Dimension, Parameter, Type};
-use undine_sim::offers::Spatial;
-use undine_sim::{Ingest, ObjectId, Result, World};
+use undine_sim::offers::{FluidParticles, Offers, Spatial};
+use undine_sim::{Id, Ingest, ObjectId, Result, World};
 
 /// Inside of something.
 pub const INSIDE: Parameter =
@@ -54,6 +55,37 @@ pub const BELOW: Parameter = Parameter::number(
     "those whose channel holds less than this, in SI",
 )
 .optional();
+
+/// Particles that criteria are asked of.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked {
+    /// The store.
+    pub particles: Id<ParticleSystem>,
+    /// Velocity [m/s].
+    pub velocity: Handle<Vec3>,
+    /// Mass [kg].
+    pub mass: Handle<f32>,
+}
+
+impl Asked {
+    /// Those of an Object: its own, or those that carry a fluid.
+    pub fn of(offers: &Offers) -> Option<Self> {
+        let fluid = || offers.fluid?.particles.map(Self::from);
+        offers.port.map(|port| Self::from(port.particles)).or_else(fluid)
+    }
+}
+
+impl From<Spatial> for Asked {
+    fn from(Spatial { particles, velocity, mass, .. }: Spatial) -> Self {
+        Self { particles, velocity, mass }
+    }
+}
+
+impl From<FluidParticles> for Asked {
+    fn from(FluidParticles { particles, velocity, mass, .. }: FluidParticles) -> Self {
+        Self { particles, velocity, mass }
+    }
+}
 
 /// Which particles go.
 #[derive(Debug, Clone, Default)]
@@ -104,7 +136,7 @@ impl Criteria {
     }
 
     /// Who goes of these particles: for each local slot, their places, ascending. A channel that they do not have lets nobody go.
-    pub fn who(&self, world: &World, object: ObjectId, on: &Spatial) -> Result<Vec<Vec<u32>>> {
+    pub fn who(&self, world: &World, object: ObjectId, on: Asked) -> Result<Vec<Vec<u32>>> {
         let particles = &world.particles[on.particles];
         let domain = &world.domains[world.object(object).domain];
         let column = |name: &str| particles.handle::<f32>(name).ok();

@@ -1,8 +1,9 @@
 //! A sink: particles end there.
 
-use crate::criteria::{ABOVE, BELOW, CHANNEL, Criteria, FASTER, INSIDE, OLDER, OUTSIDE, SLOWER};
+use crate::criteria::{
+    ABOVE, Asked, BELOW, CHANNEL, Criteria, FASTER, INSIDE, OLDER, OUTSIDE, SLOWER,
+};
 use undine_schema::{Declaration, Kind};
-use undine_sim::offers::Spatial;
 use undine_sim::{Ingest, Moment, ObjectId, Operator, Result, Stage, StoreId, Tasks, World};
 
 /// "Particles end."
@@ -10,21 +11,21 @@ pub const DECLARATION: Declaration = Declaration {
     name: "kill",
     kind: Kind::Operator,
     doc: "Ends particles, with their mass and momentum",
-    about: "Those in its scope of which all holds that is said here.",
+    about: "Those in its scope of which all holds that is said here; those that carry a fluid, too.",
     parameters: &[INSIDE, OUTSIDE, FASTER, SLOWER, OLDER, CHANNEL, ABOVE, BELOW],
     example: "kill outside=\"stage\"",
 };
 
 /// Ends particles.
 pub struct Kill {
-    on: Vec<(ObjectId, Spatial)>,
+    on: Vec<(ObjectId, Asked)>,
     criteria: Criteria,
 }
 
 impl Operator for Kill {
     fn create(ingest: &mut Ingest<'_>, scope: &[ObjectId]) -> Result<Option<Self>> {
-        let port = |id: &ObjectId| Some((*id, ingest.world.object(*id).offers.port?.particles));
-        let on: Vec<_> = scope.iter().filter_map(port).collect();
+        let asked = |id: &ObjectId| Some((*id, Asked::of(&ingest.world.object(*id).offers)?));
+        let on: Vec<_> = scope.iter().filter_map(asked).collect();
         if on.is_empty() {
             return Ok(None);
         }
@@ -37,7 +38,7 @@ impl Operator for Kill {
     }
 
     fn tasks(&self, on: &mut Tasks<Self>) {
-        let stores = self.on.iter().map(|(_, spatial)| StoreId::from(spatial.particles));
+        let stores = self.on.iter().map(|(_, on)| StoreId::from(on.particles));
         // Several may take particles out at this Stage, in turn.
         on.task(Stage::GroupExit, "end", Self::end)
             .accumulates(stores.map(|store| store.everything()));
@@ -46,10 +47,10 @@ impl Operator for Kill {
 
 impl Kill {
     fn end(&mut self, world: &mut World, _: &Moment) -> Result<()> {
-        for (object, spatial) in &self.on {
-            let who = self.criteria.who(world, *object, spatial)?;
+        for (object, on) in &self.on {
+            let who = self.criteria.who(world, *object, *on)?;
             if who.iter().any(|places| !places.is_empty()) {
-                world.particles[spatial.particles].delete(&who)?;
+                world.particles[on.particles].delete(&who)?;
             }
         }
         Ok(())

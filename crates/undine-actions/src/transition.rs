@@ -91,7 +91,7 @@ impl Operator for Transition {
 impl Transition {
     fn go_over(&mut self, world: &mut World, _: &Moment) -> Result<()> {
         for (object, spatial) in &self.from {
-            let who = self.criteria.who(world, *object, spatial)?;
+            let who = self.criteria.who(world, *object, (*spatial).into())?;
             if who.iter().all(Vec::is_empty) {
                 continue;
             }
