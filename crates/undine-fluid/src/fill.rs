@@ -2,17 +2,17 @@
 //!
 //! A cell of the grid is cut into `per_axis`³ equal parts, and each part that lies inside holds a particle. Where in its part
 //! comes from the number of the part alone, counted from the lowest cell of the solid's box: so the same solid is filled in the
-//! same way wherever it is, by any number of threads and processes. Blocks of Buckets are halved, and left out or taken whole
+//! same way wherever it is, by any number of threads and processes. Poisson disks come in tiles from there on. Blocks of Buckets are halved, and left out or taken whole
 //! by the distance at their middle, which changes by no more than the way one goes; only cells that the surface may cut are
 //! asked about their particles one by one.
 
+use crate::fill_tile::Tile;
 use rayon::prelude::*;
 use undine_core::domain::VOXELS_PER_BUCKET;
 use undine_core::glam::{DVec3, I64Vec3, IVec3, Vec3};
 use undine_core::mesh::Bounds;
 use undine_core::{Bucket, CoreError, Frame, MemoryBudget};
-use undine_geometry::sampling::{Sampling, sample_volume_poisson};
-use undine_geometry::{Nearest, Solid, random};
+use undine_geometry::{Solid, random};
 use undine_sim::{Result, SimError};
 
 /// How a solid is filled.
@@ -83,17 +83,13 @@ pub struct Filled {
 
 /// Points this far from a surface, as a part of a cell, are on it, and so outside: rounding decides nothing.
 const ON_SURFACE: f64 = 1e-6;
-/// Of a solid full of Poisson disks, each takes this volume over the cube of its radius: random sequential packing of balls of half
-/// the radius fills 0.3841 of space (Torquato, Uche and Stillinger 2006).
-const POISSON_VOLUME: f64 = std::f64::consts::PI / 6.0 / 0.3841;
 /// What a cut block takes while blocks are halved [bytes].
 const BYTES_OF_BLOCK: u64 = 64;
 
 /// Fills a solid with particles of cells of this frame.
 ///
-/// Each stands for the same volume: that of a part of a cell, or, of Poisson disks, the volume of the solid over their number. The
-/// volume filled is that of the solid but for the parts at its surface, which are in or out by chance. Refuses a solid
-/// without end, and more particles than there is room for.
+/// Each stands for the same volume: that of a part of a cell. The volume filled is that of the solid but for what chance decides at
+/// its surface. Refuses a solid without end, and more particles than there is room for.
 pub fn fill(solid: &dyn Solid, frame: &Frame, fill: &Fill, room: Room<'_>) -> Result<Filled> {
     if !(1..=Fill::MOST_PER_AXIS).contains(&fill.per_axis) {
         return Err(CoreError::BadValue {
@@ -106,16 +102,7 @@ pub fn fill(solid: &dyn Solid, frame: &Frame, fill: &Fill, room: Room<'_>) -> Re
     let Some(bounds) = finite_bounds(solid)? else { return Ok(Filled::default()) };
     let filler = Filler::new(solid, &bounds, frame, fill);
     let blocks = filler.blocks(&bounds, room)?;
-    match fill.how {
-        Seeding::Jittered | Seeding::Lattice => Ok(filler.stratified(&part_of(&blocks, fill.part))),
-        Seeding::Poisson => {
-            let filled = filler.stratified(&blocks).offsets.len() as f64;
-            let mut all = filler.poisson(&bounds, filled)?;
-            all.buckets = part_of(&all.buckets, fill.part);
-            all.offsets = part_of(&all.offsets, fill.part);
-            Ok(all)
-        }
-    }
+    Ok(filler.fill(&part_of(&blocks, fill.part)))
 }
 
 /// The box around a solid; nothing if there is nothing in it.
@@ -141,6 +128,8 @@ struct Block {
     side: i32,
     /// Whether all of it is known to lie inside.
     is_inside: bool,
+    /// How much of it lies inside, as far as the distance at its middle tells.
+    part: f64,
 }
 
 struct Filler<'a> {
@@ -149,6 +138,8 @@ struct Filler<'a> {
     fill: &'a Fill,
     /// The lowest cell of the solid's box.
     first: I64Vec3,
+    /// Of Poisson disks.
+    tile: Option<Tile>,
 }
 
 const CELLS: i64 = VOXELS_PER_BUCKET as i64;
@@ -157,7 +148,8 @@ impl<'a> Filler<'a> {
     fn new(solid: &'a dyn Solid, bounds: &Bounds, frame: &'a Frame, fill: &'a Fill) -> Self {
         // A box that begins at a cell's face begins there wherever the box is.
         let first = (bounds.min - frame.origin()) / frame.voxel_size(0) + ON_SURFACE;
-        Self { solid, frame, fill, first: first.floor().as_i64vec3() }
+        let tile = (fill.how == Seeding::Poisson).then(|| Tile::new(fill.per_axis, fill.seed));
+        Self { solid, frame, fill, first: first.floor().as_i64vec3(), tile }
     }
 
     /// The Buckets that may hold a part of the inside, along the curve, each with whether it lies inside as a whole.
@@ -165,7 +157,8 @@ impl<'a> Filler<'a> {
         let bucket = |at: DVec3| self.frame.locate(at, 0, "a solid that is filled with particles");
         let (low, high) = (bucket(bounds.min)?.0.coord, bucket(bounds.max)?.0.coord);
         let across = (high - low).max_element() as u32 + 1;
-        let whole = Block { low, side: across.next_power_of_two() as i32, is_inside: false };
+        let whole =
+            Block { low, side: across.next_power_of_two() as i32, is_inside: false, part: 0.0 };
         let mut blocks: Vec<Block> = self.judge(whole).into_iter().collect();
         while blocks.iter().any(|block| block.side > 1) {
             let halve = |block: &Block| -> Vec<Block> {
@@ -176,8 +169,11 @@ impl<'a> Filler<'a> {
                 parts.filter_map(|part| self.judge(part)).collect()
             };
             blocks = blocks.par_iter().with_min_len(64).flat_map_iter(halve).collect();
-            self.check(&blocks, room)?;
+            self.check(&blocks, room, false)?;
         }
+        let look = |block: &mut Block| block.part = self.part_of_bucket(block);
+        blocks.par_iter_mut().filter(|block| !block.is_inside).for_each(look);
+        self.check(&blocks, room, true)?;
         blocks.par_sort_unstable_by_key(|block| Bucket::at(0, block.low).key());
         Ok(blocks)
     }
@@ -189,8 +185,20 @@ impl<'a> Filler<'a> {
         }
         let side = f64::from(block.side) * self.frame.bucket_size(0);
         let middle = self.frame.corner(Bucket::at(0, block.low)) + 0.5 * side;
-        let (_, is_inside) = self.side_of(middle, side)?;
-        Some(Block { is_inside, ..block })
+        let (distance, is_inside) = self.side_of(middle, side)?;
+        let part = if is_inside { 1.0 } else { (0.5 - distance / side).clamp(0.0, 1.0) };
+        Some(Block { is_inside, part, ..block })
+    }
+
+    /// How much of a Bucket that is cut lies inside, by the distances at the middles of its eighths.
+    fn part_of_bucket(&self, block: &Block) -> f64 {
+        let side = 0.5 * self.frame.bucket_size(0);
+        let corner = self.frame.corner(Bucket::at(0, block.low));
+        let part = |octant: IVec3| {
+            let distance = self.solid.distance(corner + (octant.as_dvec3() + 0.5) * side);
+            0.125 * (0.5 - distance / side).clamp(0.0, 1.0)
+        };
+        octants().map(part).sum()
     }
 
     /// The distance [m] at the middle [m] of a cube of this side [m], and whether all of it is known to lie inside; `None` if it
@@ -202,16 +210,12 @@ impl<'a> Filler<'a> {
         (distance < reach).then_some((distance, distance < -reach - ON_SURFACE * side))
     }
 
-    /// Refuses blocks with more particles than there is room for. Of Buckets that are cut, half is inside; of larger blocks that
-    /// are cut nobody knows yet, but for the voxel size that would fit half of them counts.
-    fn check(&self, blocks: &[Block], room: Room<'_>) -> Result<()> {
-        let buckets = |block: &Block| f64::from(block.side).powi(3);
-        let (mut known, mut likely) = (0.0, 0.0);
-        for block in blocks {
-            let part = if block.is_inside { 1.0 } else { 0.5 } * buckets(block);
-            known += if block.is_inside || block.side == 1 { part } else { 0.0 };
-            likely += part;
-        }
+    /// Refuses blocks with more particles than there is room for. Until all are Buckets, only what is inside for sure counts; but
+    /// for the voxel size that would fit, all counts that is likely to be inside.
+    fn check(&self, blocks: &[Block], room: Room<'_>, is_last: bool) -> Result<()> {
+        let inside = |block: &Block| block.part * f64::from(block.side).powi(3);
+        let likely: f64 = blocks.iter().map(inside).sum();
+        let known = blocks.iter().filter(|block| is_last || block.is_inside).map(inside).sum();
         let in_bucket = (self.fill.per_cell() * 512) as f64;
         let bytes = |buckets: f64| buckets * in_bucket * room.bytes_each as f64;
         let wanted = bytes(known) + blocks.len() as f64 * BYTES_OF_BLOCK as f64;
@@ -234,8 +238,8 @@ impl<'a> Filler<'a> {
         }
     }
 
-    /// A particle in each part of a cell that lies inside.
-    fn stratified(&self, blocks: &[Block]) -> Filled {
+    /// The particles of these Buckets that lie inside.
+    fn fill(&self, blocks: &[Block]) -> Filled {
         let each: Vec<Vec<Vec3>> = blocks.par_iter().map(|block| self.in_bucket(block)).collect();
         let mut filled = Filled {
             volume_each: self.fill.volume_each(self.frame.voxel_size(0)),
@@ -257,7 +261,7 @@ impl<'a> Filler<'a> {
         let cells = Cells { low: IVec3::ZERO, side: VOXELS_PER_BUCKET as i32 };
         if block.is_inside {
             offsets.reserve_exact(512 * self.fill.per_cell() as usize);
-            self.each_part(block.low, cells, |offset| offsets.push(offset));
+            self.each_particle(block.low, cells, |offset| offsets.push(offset));
         } else {
             cells.halves().for_each(|half| self.in_cells(block.low, half, &mut offsets));
         }
@@ -272,13 +276,13 @@ impl<'a> Filler<'a> {
         let middle = corner + cells.low.as_dvec3() * voxel + 0.5 * side;
         match self.side_of(middle, side) {
             None => {}
-            Some((_, true)) => self.each_part(bucket, cells, |offset| offsets.push(offset)),
+            Some((_, true)) => self.each_particle(bucket, cells, |offset| offsets.push(offset)),
             Some(_) if cells.side > 1 => {
                 cells.halves().for_each(|half| self.in_cells(bucket, half, offsets));
             }
             Some((known, false)) => {
                 let least = -ON_SURFACE * voxel;
-                self.each_part(bucket, cells, |offset| {
+                self.each_particle(bucket, cells, |offset| {
                     let at = corner + offset.as_dvec3();
                     let way = at.distance(middle);
                     // What is deeper than its way from the middle needs no question.
@@ -292,11 +296,32 @@ impl<'a> Filler<'a> {
         }
     }
 
-    /// The place of the particle of each part of a cube of cells: an offset from the Bucket's corner [m].
+    /// Where a cube of cells would have its particles: offsets from the Bucket's corner [m].
+    fn each_particle(&self, bucket: IVec3, cells: Cells, mut keep: impl FnMut(Vec3)) {
+        let Some(tile) = &self.tile else { return self.each_part(bucket, cells, keep) };
+        let (voxel, end) = (self.frame.voxel_size(0) as f32, self.end());
+        let first = bucket.as_i64vec3() * CELLS - self.first;
+        for n in 0..cells.side.pow(3) {
+            let (x, y, z) =
+                (n / cells.side / cells.side, n / cells.side % cells.side, n % cells.side);
+            let cell = cells.low + IVec3::new(x, y, z);
+            let of_tile = (first + cell.as_i64vec3()).rem_euclid(I64Vec3::splat(CELLS));
+            for &within in tile.of_cell(of_tile.as_ivec3()) {
+                keep(((cell.as_vec3() + within) * voxel).min(end));
+            }
+        }
+    }
+
+    /// The largest offset within a Bucket [m].
+    fn end(&self) -> Vec3 {
+        Vec3::splat((self.frame.bucket_size(0) as f32).next_down())
+    }
+
+    /// The place of the particle of each part of a cube of cells.
     fn each_part(&self, bucket: IVec3, cells: Cells, mut keep: impl FnMut(Vec3)) {
         let parts = i64::from(self.fill.per_axis);
         let width = self.frame.voxel_size(0) / parts as f64;
-        let end = (self.frame.bucket_size(0) as f32).next_down();
+        let end = self.end();
         // The first part of the Bucket, counted from the lowest cell of the solid.
         let first = (bucket.as_i64vec3() * CELLS - self.first) * parts;
         let range = |axis: usize| {
@@ -312,32 +337,10 @@ impl<'a> Filler<'a> {
                         Seeding::Lattice => DVec3::splat(0.5),
                         _ => thrice(random::bits(of_y, (first.z + z) as u64)),
                     };
-                    keep(((part + within) * width).as_vec3().min(Vec3::splat(end)));
+                    keep(((part + within) * width).as_vec3().min(end));
                 }
             }
         }
-    }
-
-    /// Poisson disks, of a solid that has so many parts inside.
-    fn poisson(&self, bounds: &Bounds, parts: f64) -> Result<Filled> {
-        let volume = self.fill.volume_each(self.frame.voxel_size(0));
-        let radius = (volume / POISSON_VOLUME).cbrt();
-        let (low, _) = self.frame.locate(bounds.min, 0, "a solid that is filled with particles")?;
-        // From the corner of its lowest Bucket, so that nothing depends on where it is.
-        let shifted = Shifted { solid: self.solid, by: self.frame.corner(low) };
-        let sampling = Sampling { seed: self.fill.seed, ..Sampling::default() };
-        let points = sample_volume_poisson(&shifted, radius, sampling)?;
-        let from_low = Frame::new(DVec3::ZERO, self.frame.voxel_size(0))?;
-        let place = |&at: &DVec3| {
-            let (bucket, offset) = from_low.locate(at, 0, "a Poisson disk")?;
-            Ok((bucket.offset(low.coord).check("a Poisson disk")?, offset))
-        };
-        let mut places: Vec<(Bucket, Vec3)> =
-            points.par_iter().map(place).collect::<Result<_>>()?;
-        places.sort_by_key(|(bucket, _)| bucket.key());
-        let volume_each = volume * parts / (places.len() as f64).max(1.0);
-        let (buckets, offsets) = places.into_iter().unzip();
-        Ok(Filled { buckets, offsets, volume_each })
     }
 }
 
@@ -368,27 +371,4 @@ impl Cells {
 fn thrice(bits: u64) -> DVec3 {
     let part = |n: u32| ((bits >> (21 * n) & 0x1f_ffff) as f64 + 0.5) / (1 << 21) as f64;
     DVec3::new(part(0), part(1), part(2))
-}
-
-/// A solid seen from elsewhere.
-#[derive(Debug)]
-struct Shifted<'a> {
-    solid: &'a dyn Solid,
-    by: DVec3,
-}
-
-impl Solid for Shifted<'_> {
-    fn distance(&self, at: DVec3) -> f64 {
-        self.solid.distance(at + self.by)
-    }
-
-    fn nearest(&self, at: DVec3) -> Nearest {
-        let near = self.solid.nearest(at + self.by);
-        Nearest { point: near.point - self.by, ..near }
-    }
-
-    fn bounds(&self) -> Option<Bounds> {
-        let Bounds { min, max } = self.solid.bounds()?;
-        Some(Bounds { min: min - self.by, max: max - self.by })
-    }
 }

@@ -4,6 +4,7 @@ pub mod bodies;
 pub mod extend;
 pub mod field;
 pub mod fill;
+mod fill_tile;
 pub mod pressure;
 pub mod sink;
 pub mod source;
