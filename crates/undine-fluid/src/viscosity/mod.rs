@@ -69,6 +69,9 @@ pub const DECLARATION: Declaration = Declaration {
 /// A channel of cells [Pa s]; negative where no particle says.
 const BY_CELL: &str = "cell-viscosity";
 
+/// A solve that ends within so many times its tolerance is still better than none.
+const NEAR_ENOUGH: f64 = 100.0;
+
 /// Makes fluids viscous.
 pub struct Viscosity {
     on: Vec<On>,
@@ -171,7 +174,8 @@ impl Viscosity {
                 continue;
             };
             let Solved { report, unknowns } = solved;
-            if !report.converged() {
+            let near = (NEAR_ENOUGH * self.tolerance).min(NEAR_ENOUGH.recip());
+            if !report.converged() && (report.residual.is_nan() || report.residual > near) {
                 let (path, viscosity) = (&object.path, on.viscosity);
                 return Err(SimError::NotConverged {
                     system: format!("the viscosity of {path} ({viscosity} Pa s, {unknowns} faces)"),
@@ -187,7 +191,7 @@ impl Viscosity {
                 iterations: report.iterations,
                 residual: report.residual,
                 tolerance: self.tolerance,
-                converged: true,
+                converged: report.converged(),
             });
         }
         Ok(())

@@ -38,7 +38,7 @@ pub struct Solved {
 const LARGEST: f64 = 1e25;
 
 /// From this Δt μ / (ρ Δx²) on multigrid is faster than many more of simple iterations.
-const STRONG: f64 = 6.0;
+const STRONG: f64 = 1.5;
 
 /// Lets viscosity act on the velocity of a fluid for a time `step` [s]. `None` if there is nothing to do. Collective.
 pub fn diffuse(
