@@ -63,7 +63,7 @@ pub const DECLARATION: Declaration = Declaration {
         .usually(1e-10, 1e-3)
         .advanced(),
     ],
-    example: "viscosity viscosity=\"10 Pa*s\"",
+    example: "viscosity viscosity=\"10 Pa·s\"",
 };
 
 /// A channel of cells [Pa s]; negative where no particle says.
@@ -105,7 +105,7 @@ impl Operator for Viscosity {
                     let cells = match volume.handle(BY_CELL) {
                         Ok(handle) => handle,
                         Err(_) => {
-                            let spec = ChannelSpec::new(BY_CELL, -1.0_f32).unit("Pa*s");
+                            let spec = ChannelSpec::new(BY_CELL, -1.0_f32).unit("Pa·s");
                             volume.add_channel(&spec.internal().transient(), VoxelShape::CELLS)?
                         }
                     };

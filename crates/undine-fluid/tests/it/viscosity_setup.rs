@@ -148,3 +148,8 @@ fn particles_without_a_sensible_viscosity_are_refused_by_number() {
     let said = tub(-3.0).advance_frame(&mut (), |_, _| Ok(())).unwrap_err().to_string();
     assert!(said.contains("`viscosity`") && said.contains("-3 Pa s"), "{said}");
 }
+
+#[test]
+fn what_it_declares_is_sound() {
+    assert_eq!(undine_schema::declaration::faults(&VISCOSITY), Vec::<String>::new());
+}
