@@ -461,7 +461,7 @@ fn any_number_of_processes_makes_the_same_flow() {
         all
     };
     let sorted = |count: usize| {
-        let mut all = threads::on_processes(count, &run).concat();
+        let mut all = threads::on_processes(count, run).concat();
         all.sort_by_key(|(face, _)| *face);
         all
     };
