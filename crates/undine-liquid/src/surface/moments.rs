@@ -34,12 +34,13 @@ pub fn gather(
     near: &DiscreteVolume,
     moments: Moments,
 ) -> Result<()> {
-    const PAD: Pad = Pad::both(1);
+    const PAD: usize = 1;
+    let pad = Pad::both(PAD as u8);
     let per_voxel = 1.0 / domain.frame().voxel_size(0) as f32;
     let mass = field.particles.map(|carrier| particles.own(carrier.mass));
     Accessor::new("feel particles", domain).over(near.topology()).scatter(
         (particles.own(particles.position()), mass, band.marks.own(band.giving)),
-        (near.accumulate(moments.first, PAD), near.accumulate(moments.second, PAD)),
+        (near.accumulate(moments.first, pad), near.accumulate(moments.second, pad)),
         |_, (position, mass, giving), (first, second)| {
             if giving.iter().all(|&word| word == 0) {
                 return;
@@ -49,7 +50,7 @@ pub fn gather(
                 let [x, y, z] = cell_of(place);
                 if giving[x as usize] >> (y << 3 | z) & 1 != 0 {
                     let weight = mass.map_or(1.0, |mass| mass[n]);
-                    add(place, [x, y, z], weight, first, second);
+                    add::<PAD, { window(PAD) }>(place, [x, y, z], weight, first, second);
                 }
             }
         },
@@ -63,9 +64,20 @@ pub fn cell_of(place: Vec3) -> [i32; 3] {
     place.to_array().map(|c| (c as i32).clamp(0, 7))
 }
 
-/// Adds a particle to the cells around its own.
+/// Elements from one row of a tile of 8³ cells to the next, by its padding on each side; see [`Tile`].
+pub const fn row(pad: usize) -> usize {
+    (8 + 2 * pad + 1).next_multiple_of(4)
+}
+
+/// Elements of such a tile from the first cell that feels a particle to the last, with one to spare. A slice of this length is
+/// checked once, and then indexed without checks.
+pub const fn window(pad: usize) -> usize {
+    2 * row(pad) * (8 + 2 * pad) + 2 * row(pad) + 4
+}
+
+/// Adds a particle to the cells around its own, in tiles padded by `PAD`, where they reach so far.
 #[inline(always)]
-pub fn add(
+pub fn add<const PAD: usize, const WINDOW: usize>(
     place: Vec3,
     cell: [i32; 3],
     weight: f32,
@@ -73,31 +85,79 @@ pub fn add(
     second: &mut Tile<f32>,
 ) {
     let [i, j, k] = cell;
-    // From the particle to the centres of its cell and of those below and above.
-    let middle = Vec3::new(i as f32, j as f32, k as f32) + 0.5 - place;
-    let ways = middle.to_array().map(|way| [way - 1.0, way, way + 1.0]);
-    let weights = middle
-        .to_array()
-        .map(|way| [0.5 * (0.5 + way).powi(2), 0.75 - way * way, 0.5 * (0.5 - way).powi(2)]);
-    let (slab, row) = (first.slab(), first.row());
+    // From the centres of the cell and of those below and above to the particle.
+    let middle = place - Vec3::new(i as f32, j as f32, k as f32) - 0.5;
+    let lanes = |way: f32| Vec4::new(way + 1.0, way, way - 1.0, 0.0);
+    let weights = |way: f32| {
+        Vec4::new(
+            0.5 * (0.5 - way) * (0.5 - way),
+            0.75 - way * way,
+            0.5 * (0.5 + way) * (0.5 + way),
+            0.0,
+        )
+    };
+    let [x, y, z] = middle.to_array().map(lanes);
+    let [wx, wy, wz] = middle.to_array().map(weights);
+    let zz = z * z;
+
     let start = first.index(i - 1, j - 1, k - 1);
-    let (first, second) = (first.values_mut(), second.values_mut());
-    for x in 0..3 {
-        for y in 0..3 {
-            let at = start + x * slab + y * row;
-            let across = weight * weights[0][x] * weights[1][y];
-            let (Some(first), Some(second)) =
-                (first[at..].first_chunk_mut::<3>(), second[at..].first_chunk_mut::<3>())
-            else {
-                return;
-            };
-            let square = ways[0][x] * ways[0][x] + ways[1][y] * ways[1][y];
-            for z in 0..3 {
-                let w = across * weights[2][z];
-                let way = ways[2][z];
-                first[z] += w * Vec4::new(-ways[0][x], -ways[1][y], -way, 1.0);
-                second[z] += w * (square + way * way);
+    let all = start..start + WINDOW;
+    let first = first.values_mut().get_mut(all.clone()).and_then(|all| all.first_chunk_mut());
+    let second = second.values_mut().get_mut(all).and_then(|all| all.first_chunk_mut());
+    let (Some(first), Some(second)): (Option<&mut [Vec4; WINDOW]>, Option<&mut [f32; WINDOW]>) =
+        (first, second)
+    else {
+        return;
+    };
+    for a in 0..3 {
+        for b in 0..3 {
+            let at = a * row(PAD) * (8 + 2 * PAD) + b * row(PAD);
+            let w = wz * (weight * wx[a] * wy[b]);
+            for c in 0..3 {
+                first[at + c] += w[c] * Vec4::new(x[a], y[b], z[c], 1.0);
             }
+            let square = x[a] * x[a] + y[b] * y[b];
+            let row = &mut second[at..at + 4];
+            (Vec4::from_slice(row) + w * (zz + square)).write_to_slice(row);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use undine_core::volume::Resolution;
+
+    fn fits<const PAD: usize>() {
+        let tile = Tile::new(Resolution::R8, Pad::both(PAD as u8), 0.0_f32);
+        assert_eq!(tile.row(), row(PAD));
+        assert_eq!(tile.slab(), row(PAD) * (8 + 2 * PAD));
+        let last = 8 + PAD as i32 - 3;
+        assert!(tile.index(last, last, last) + window(PAD) <= tile.values().len());
+    }
+
+    #[test]
+    fn strides_and_windows_are_those_of_a_tile() {
+        fits::<1>();
+        fits::<4>();
+    }
+
+    #[test]
+    fn a_cell_feels_a_particle_where_it_is() {
+        let place = Vec3::new(3.2, 0.1, 7.9);
+        let mut first = Tile::new(Resolution::R8, Pad::both(1), Vec4::ZERO);
+        let mut second = Tile::new(Resolution::R8, Pad::both(1), 0.0);
+        add::<1, { window(1) }>(place, cell_of(place), 2.0, &mut first, &mut second);
+        let mut mass = 0.0;
+        for n in 0..1000 {
+            let cell = [n / 100 - 1, n / 10 % 10 - 1, n % 10 - 1];
+            let at = first.index(cell[0], cell[1], cell[2]);
+            let (found, w) = (first.values()[at], first.values()[at].w);
+            let way = place - Vec3::from_array(cell.map(|c| c as f32 + 0.5));
+            assert!((found.truncate() - w * way).length() < 1e-6, "{cell:?}");
+            assert!((second.values()[at] - w * way.length_squared()).abs() < 1e-6, "{cell:?}");
+            mass += w;
+        }
+        assert!((mass - 2.0).abs() < 1e-6);
     }
 }

@@ -1,7 +1,7 @@
 //! Solids go on with the liquid beside them: mirror images of particles and of distances behind walls.
 
 use super::band::Band;
-use super::moments::{Moments, add, cell_of};
+use super::moments::{Moments, add, cell_of, window};
 use undine_core::access::{Accessor, Pad, Tile};
 use undine_core::glam::Vec3;
 use undine_core::volume::{DiscreteVolume, VoxelShape};
@@ -14,7 +14,7 @@ use undine_sim::offers::FluidField;
 const IMAGES: f32 = 1.5;
 
 /// How far images, and the cells around them, may lie beyond a Bucket.
-const PAD: Pad = Pad::both(4);
+const PAD: usize = 4;
 
 /// How far beyond a Bucket the distance from walls is read, to tell it at an image.
 const WALL_PAD: u8 = 5;
@@ -46,6 +46,7 @@ pub fn gather_images(
         return Ok(());
     }
 
+    let pad = Pad::both(PAD as u8);
     let mass = field.particles.map(|carrier| particles.own(carrier.mass));
     Accessor::new("feel images behind walls", domain).over(&walled).scatter_with(
         (
@@ -54,7 +55,7 @@ pub fn gather_images(
             band.marks.own(band.giving),
             volume.around(field.walls.distance, WALL_PAD),
         ),
-        (near.accumulate(moments.first, PAD), near.accumulate(moments.second, PAD)),
+        (near.accumulate(moments.first, pad), near.accumulate(moments.second, pad)),
         || Tile::new(VoxelShape::CELLS.resolution, Pad::both(WALL_PAD), 0.0),
         |tile, _, (position, mass, giving, wall), (first, second)| {
             wall.load(tile);
@@ -76,7 +77,7 @@ pub fn gather_images(
                 // Behind a thin wall there is no room for images.
                 if inside && wall > 0.0 && sample(tile, image).0 < 0.0 {
                     let weight = mass.map_or(1.0, |mass| mass[n]);
-                    add(image, cell, weight, first, second);
+                    add::<PAD, { window(PAD) }>(image, cell, weight, first, second);
                 }
             }
         },

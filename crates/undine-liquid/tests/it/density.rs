@@ -87,7 +87,7 @@ fn lone_drops_are_left_alone() {
 }
 
 #[test]
-fn a_crowd_of_particles_is_driven_apart_and_a_lack_closes() {
+fn a_crowd_of_particles_is_driven_apart() {
     // One place holds twice as many; the liquid flows away from it.
     let mut places = Pool::new([0; 3], [16; 3], 1.0, 3, |_| true).places();
     let crowd = DVec3::new(8.2, 7.7, 8.1);
