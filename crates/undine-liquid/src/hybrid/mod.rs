@@ -11,12 +11,13 @@ pub use declaration::{Advection, DECLARATION, Settings, Transfer};
 
 use crate::advance::{Flow, Moving, advance};
 use crate::reseed::Reseed;
-use crate::{seed, surface};
+use crate::{density, seed, surface};
 use undine_core::transfer::{
     Carried, Mass, Method, mac_to_particles, momentum_to_velocity, particles_to_mac,
 };
 use undine_core::{Accessor, GridDomain};
 use undine_fluid::extend::extend;
+use undine_sim::report::SolveRecord;
 use undine_sim::{
     Budget, Courant, Ingest, Moment, Object, ObjectId, Offers, Result, Stage, StoreId, Tasks, World,
 };
@@ -77,6 +78,13 @@ impl Object for Hybrid {
             .reads([at("position"), at("mass")])
             .reads(grid.channels(["open-volume", "wall-distance"]))
             .writes(grid.channels(["surface", "cells"]));
+        if self.channels.shift.is_some() {
+            on.task(Stage::KeepVolume, "make room where it is dense", Self::keep_volume)
+                .reads([at("position"), at("mass")])
+                .reads(grid.channels(["surface", "cells", "open", "open-volume"]))
+                .reads(grid.channels(["wall-distance", "wall-v"]))
+                .writes([grid.channel("shift")]);
+        }
         on.task(Stage::ClearForces, "begin with the velocity of particles", Self::begin)
             .reads([grid.channel("v-before")])
             .writes([grid.channel("v")]);
@@ -209,6 +217,29 @@ impl Hybrid {
             &world.volumes[field.volume],
             &field,
         )
+    }
+
+    fn keep_volume(&mut self, world: &mut World, _: &Moment) -> Result<()> {
+        let Channels { carried, field, shift: Some(shift), .. } = self.channels else {
+            return Ok(());
+        };
+        let evened = density::even_out(
+            self.domain(world),
+            &world.particles[carried.particles],
+            &world.volumes[field.volume],
+            &field,
+            shift,
+            self.settings.density,
+        )?;
+        world.solves.push(SolveRecord {
+            system: "density",
+            unknowns: evened.unknowns,
+            iterations: evened.report.iterations,
+            residual: evened.report.residual,
+            tolerance: density::TOLERANCE,
+            converged: evened.report.converged(),
+        });
+        Ok(())
     }
 
     /// Each Newton iteration begins again with what particles brought.
