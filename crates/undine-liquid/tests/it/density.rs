@@ -79,6 +79,30 @@ fn a_block_pressed_together_gets_its_volume_back() {
 }
 
 #[test]
+fn stirring_neither_swells_nor_shrinks_a_liquid() {
+    // A vortex, by steps so coarse that particles are flung outwards, towards the walls.
+    let vortex = |at: DVec3| {
+        let [x, y] = [at.x, at.y].map(|c| c * std::f64::consts::PI / 16.0);
+        0.5 * DVec3::new(x.sin() * y.cos(), -x.cos() * y.sin(), 0.0)
+    };
+    let inside = |at: DVec3| at.clamp(DVec3::splat(0.01), DVec3::new(15.99, 15.99, 99.0));
+    let mut pool = Pool::new([0; 3], [16; 3], 1.0, 4, |at| at.z < 8.3 && tank(at) > 0.0);
+    let mut uneven = 0.0;
+    for _ in 0..60 {
+        pool.wall(tank);
+        uneven = even_out(&pool).uneven;
+        let shifts = pool.shifts_at_particles();
+        let moved = pool.places().into_iter().zip(shifts);
+        let moved: Vec<DVec3> = moved.map(|(at, shift)| inside(at + vortex(at) + shift)).collect();
+        pool = Pool::of_places(&moved);
+    }
+    pool.wall(tank);
+    pool.find_surface();
+    let error = volume(&pool) / (pool.particles().len() as f64 / 8.0) - 1.0;
+    assert!(error.abs() < 0.01 && uneven < 0.1, "{error} more volume, uneven by {uneven}");
+}
+
+#[test]
 fn lone_drops_are_left_alone() {
     let drops: Vec<DVec3> = (0..20).map(|n| DVec3::new(6.3 * f64::from(n), 0.4, -0.7)).collect();
     let pool = Pool::of_places(&drops);
