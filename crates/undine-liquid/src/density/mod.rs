@@ -6,7 +6,7 @@
 //! of the particles back to ρ₀, through the same open faces and with the same free surface, where q = 0. Only places change, and
 //! by a part of a voxel at the most: no energy comes of it.
 //!
-//! A density is what a cell holds by what it could hold ([`excess`]): solids take room, and at the surface, where a cell's
+//! A density is what a cell holds by what it could hold (`excess`): solids take room, and at the surface, where a cell's
 //! surroundings are part air, only what is too much counts.
 
 mod excess;

@@ -2,7 +2,7 @@
 //!
 //! Around each cell centre x the particles are summed up with a kernel as wide as three voxels (the quadratic B-spline): their
 //! mass, their mean place x̄ and the mean square of their distance. How far x̄ is from x tells how far x is from the surface
-//! (Y. Zhu and R. Bridson, *Animating Sand as a Fluid*, 2005, §4), whatever the number of particles; see [`shape`] for the law and
+//! (Y. Zhu and R. Bridson, *Animating Sand as a Fluid*, 2005, §4), whatever the number of particles; see `shape` for the law and
 //! for what keeps two surfaces that face each other apart. Solids are taken to go on with the liquid beside them: particles
 //! near a wall have mirror images behind it, and so have distances, so that the surface meets walls as it comes and the wall
 //! itself is no surface. In the end the field is made a distance again, in a band around its zero set.
@@ -15,7 +15,7 @@ mod shape;
 mod walls;
 
 use band::Band;
-use undine_core::access::{Accessor, Here, Pad, Tile};
+use undine_core::access::{Accessor, Pad, Tile, VoxelNeighbourhood};
 use undine_core::volume::{DiscreteVolume, VoxelShape};
 use undine_core::{ChannelSpec, GridDomain, Handle, ParticleSystem};
 use undine_fluid::field::SURFACE_REACH;
@@ -120,42 +120,40 @@ fn mark_cells(
         volume.own(field.walls.volume),
         volume.write(field.cells.words),
     );
-    let kernel = |_: Here<'_>,
-                  (distance, open, cells): (
-        undine_core::access::VoxelNeighbourhood<'_, f32>,
-        &[f32],
-        &mut [u64],
-    )| {
-        let own = distance.chunk();
-        let mut occupied = [0; 8];
-        occupied.copy_from_slice(cells);
-        for (x, cells) in cells.iter_mut().enumerate() {
-            let (mut inside, mut is_open) = (0_u64, 0_u64);
-            for n in 0..64 {
-                inside |= u64::from(own[x << 6 | n] < 0.0) << n;
-                is_open |= u64::from(open[x << 6 | n] != 0.0) << n;
-            }
-            let mut lone = occupied[x] & !inside;
-            let mut rest = lone;
-            while rest != 0 {
-                let n = rest.trailing_zeros() as i32;
-                rest &= rest - 1;
-                let [x, y, z] = [x as i32, n >> 3, n & 7];
-                let beside = [
-                    distance.at(x - 1, y, z),
-                    distance.at(x + 1, y, z),
-                    distance.at(x, y - 1, z),
-                    distance.at(x, y + 1, z),
-                    distance.at(x, y, z - 1),
-                    distance.at(x, y, z + 1),
-                ];
-                if beside.iter().any(|distance| *distance < 0.0) {
-                    lone &= !(1 << n);
+    Accessor::new("mark liquid cells", domain).over(volume.topology()).run(
+        access,
+        |_, (distance, open, cells)| {
+            let own = distance.chunk();
+            for (x, cells) in cells.iter_mut().enumerate() {
+                let (mut inside, mut is_open) = (0_u64, 0_u64);
+                for n in 0..64 {
+                    inside |= u64::from(own[x << 6 | n] < 0.0) << n;
+                    is_open |= u64::from(open[x << 6 | n] != 0.0) << n;
                 }
+                let lone = lone_cells(&distance, x as i32, *cells & !inside);
+                *cells = (inside | lone) & is_open;
             }
-            *cells = (inside | lone) & is_open;
-        }
-    };
-    Accessor::new("mark liquid cells", domain).over(volume.topology()).run(access, kernel)?;
+        },
+    )?;
     Ok(())
+}
+
+/// Those of some cells of a Bucket, all at one x, that have no liquid beside them.
+fn lone_cells(distance: &VoxelNeighbourhood<'_, f32>, x: i32, cells: u64) -> u64 {
+    let (mut rest, mut lone) = (cells, 0);
+    while rest != 0 {
+        let n = rest.trailing_zeros() as i32;
+        rest &= rest - 1;
+        let [y, z] = [n >> 3, n & 7];
+        let beside = [
+            distance.at(x - 1, y, z),
+            distance.at(x + 1, y, z),
+            distance.at(x, y - 1, z),
+            distance.at(x, y + 1, z),
+            distance.at(x, y, z - 1),
+            distance.at(x, y, z + 1),
+        ];
+        lone |= u64::from(beside.iter().all(|distance| *distance >= 0.0)) << n;
+    }
+    lone
 }

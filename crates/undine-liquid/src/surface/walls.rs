@@ -67,15 +67,15 @@ pub fn gather_images(
                 }
                 let (wall, normal) = sample(tile, place);
                 let wall = wall / voxel;
-                if !(wall < IMAGES) {
+                if wall <= 0.0 || wall >= IMAGES {
                     continue;
                 }
                 let Some(normal) = normal.try_normalize() else { continue };
-                let image = place - 2.0 * wall.max(0.0) * normal;
+                let image = place - 2.0 * wall * normal;
                 let cell = image.to_array().map(|c| c.floor() as i32);
                 let inside = cell.iter().all(|c| (-3..11).contains(c));
                 // Behind a thin wall there is no room for images.
-                if inside && wall > 0.0 && sample(tile, image).0 < 0.0 {
+                if inside && sample(tile, image).0 < 0.0 {
                     let weight = mass.map_or(1.0, |mass| mass[n]);
                     add::<PAD, { window(PAD) }>(image, cell, weight, first, second);
                 }
