@@ -125,11 +125,7 @@ impl Swimmers {
 }
 
 /// Adds the bodies of an Object to a list.
-fn place(
-    points: &TopologicalParticles,
-    solids: &SolidBodies,
-    all: &mut Vec<Placed>,
-) -> Result<()> {
+fn place(points: &TopologicalParticles, solids: &SolidBodies, all: &mut Vec<Placed>) -> Result<()> {
     let (centre, velocity) =
         (points.column(points.position())?, points.column(solids.bodies.centres.velocity)?);
     let (orient, pivot) = (points.column(solids.orient)?, points.column(solids.pivot)?);
@@ -145,4 +141,28 @@ fn place(
         },
     }));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_that_flies_turns_about_its_centre() {
+        let centre = DVec3::new(1.0, 2.0, 3.0);
+        let start = Placed {
+            pose: Pose { rotation: DQuat::from_rotation_x(0.3), translation: DVec3::ZERO },
+            centre,
+            twist: Twist { linear: DVec3::new(0.0, -1.0, 0.0), angular: DVec3::new(0.0, 0.0, 2.0) },
+        };
+        let end = start.after(0.1);
+        assert!((end.centre - DVec3::new(1.0, 1.9, 3.0)).length() < 1e-12);
+        // Its own place of the centre stays the centre, and its points turn with it.
+        let own = start.pose.to_local(centre);
+        assert!((end.pose.to_world(own) - end.centre).length() < 1e-12);
+        let arm = end.pose.to_world(own + DVec3::X) - end.centre;
+        let wanted = DQuat::from_rotation_z(0.2) * (start.pose.rotation * DVec3::X);
+        assert!((arm - wanted).length() < 1e-12);
+        assert_eq!(start.after(0.0).centre, centre);
+    }
 }

@@ -70,9 +70,8 @@ pub fn covered(domain: &GridDomain, volume: &DiscreteVolume, body: &ColliderStep
     // Upper faces of cells are in the next Bucket, which may be nowhere or elsewhere.
     let topology = volume.topology();
     let own = topology.level(0).map(|slot| topology.bucket(slot));
-    let with_next = own.flat_map(|bucket| {
-        [IVec3::ZERO, IVec3::X, IVec3::Y, IVec3::Z].map(|by| bucket.offset(by))
-    });
+    let with_next = own
+        .flat_map(|bucket| [IVec3::ZERO, IVec3::X, IVec3::Y, IVec3::Z].map(|by| bucket.offset(by)));
     let near: BTreeSet<_> = with_next.filter(|&bucket| meets(bucket)).map(Bucket::key).collect();
     let near: Vec<Bucket> = near.into_iter().map(|key| key.bucket()).collect();
     let cut = |cutter: &mut Cutter, bucket: Bucket| {
@@ -107,8 +106,7 @@ pub fn covered(domain: &GridDomain, volume: &DiscreteVolume, body: &ColliderStep
         }
         found
     };
-    let found: Vec<Coverage> =
-        near.into_par_iter().map_init(|| Cutter::new(frame), cut).collect();
+    let found: Vec<Coverage> = near.into_par_iter().map_init(|| Cutter::new(frame), cut).collect();
     let mut all = Coverage::default();
     for part in found {
         all.faces.extend(part.faces);
@@ -176,7 +174,7 @@ impl Hold {
                 let at = (slot, covered.axis, n);
                 let before = if several { taken.get(&at).copied().unwrap_or(0.0) } else { 0.0 };
                 let part = f64::from(covered.closed).min(closed - before);
-                if !(part > 0.0) {
+                if part.is_nan() || part <= 0.0 {
                     continue;
                 }
                 covered.other.get_or_insert(wall[axis].chunk(slot)[n]);

@@ -88,7 +88,7 @@ impl Jump {
                 if here == [0; 8] {
                     return;
                 }
-                for axis in 0..3 {
+                for (axis, area) in area.iter().enumerate() {
                     for up in [false, true] {
                         let (x, y, z) = step(axis, if up { 1 } else { -1 });
                         let beside = match up {
@@ -107,8 +107,8 @@ impl Jump {
                         let phi_next = next(phi, distance.neighbour(x, y, z));
                         let k_next = next(k, curvature.neighbour(x, y, z));
                         let faces = match up {
-                            true => upper(axis, area[axis].chunk(), area[axis].neighbour(x, y, z)),
-                            false => chunk(area[axis].chunk()),
+                            true => upper(axis, area.chunk(), area.neighbour(x, y, z)),
+                            false => chunk(area.chunk()),
                         };
                         for n in ones(&surface).filter(|&n| is_open(faces[n])) {
                             let theta = fraction(phi[n], phi_next[n], self.smallest);

@@ -101,7 +101,8 @@ impl Gradient {
                         if let Some((above, below)) = &phi
                             && wet[0] != wet[1]
                         {
-                            let (inside, outside) = if wet[0] { (below, above) } else { (above, below) };
+                            let (inside, outside) =
+                                if wet[0] { (below, above) } else { (above, below) };
                             theta = fraction(inside[n], outside[n], self.smallest);
                             let (k_in, k_out) = match &kappa {
                                 Some((above, below)) if wet[0] => (below[n], above[n]),

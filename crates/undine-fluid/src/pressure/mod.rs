@@ -137,16 +137,21 @@ impl Operator for Pressure {
     fn tasks(&self, on: &mut Tasks<Self>) {
         let stores = || self.on.iter().map(|on| StoreId::from(on.field.volume));
         let surfaces = self.on.iter().filter(|on| on.field.distance.is_some());
+        let pulled = self.on.iter().filter(|on| on.tension.is_some());
         if !self.swimmers.is_empty() {
             on.task(Stage::CutCells, "find the faces of bodies", Self::find_bodies)
                 .reads(self.swimmers.channels());
         }
         let solve = on
             .task(Stage::SolvePressure, "solve for pressure", Self::solve)
-            .reads(stores().flat_map(|store| store.channels(["cells", "density", "open", "v-before"])))
+            .reads(
+                stores().flat_map(|store| store.channels(["cells", "density", "open", "v-before"])),
+            )
             .reads(surfaces.map(|on| StoreId::from(on.field.volume).channel("surface")))
             .writes(stores().flat_map(|store| store.channels(["v", "pressure", INFLOW])))
-            .writes(stores().flat_map(|store| store.channels(Tension::CHANNELS)))
+            .writes(
+                pulled.flat_map(|on| StoreId::from(on.field.volume).channels(Tension::CHANNELS)),
+            )
             .reaches_everywhere();
         if self.swimmers.is_empty() {
             solve.reads(stores().map(|store| store.channel("wall-v")));
@@ -178,7 +183,8 @@ impl Pressure {
     fn solve(&mut self, world: &mut World, now: &Moment) -> Result<()> {
         let mut bodies = self.swimmers.afloat(world, now)?;
         for on in &mut self.on {
-            self.has_warned |= on.solve(world, &mut bodies, &self.settings, now, self.has_warned)?;
+            self.has_warned |=
+                on.solve(world, &mut bodies, &self.settings, now, self.has_warned)?;
         }
         self.swimmers.take(world, &bodies, now)
     }
@@ -200,7 +206,8 @@ impl On {
             && settings.tension > 0.0
         {
             let volume = &mut world.volumes[self.field.volume];
-            let ratio = settings.tension / f64::from(volume.column(self.field.density)?.background());
+            let ratio =
+                settings.tension / f64::from(volume.column(self.field.density)?.background());
             tension.measure(domain, volume, distance, ratio, now.step)?;
         }
         let fluid = Fluid {

@@ -34,11 +34,8 @@ pub fn solve(
 fn mark(fluid: &Fluid<'_>) -> Result<()> {
     let Fluid { domain, volume, field, inflow, .. } = *fluid;
     let around = |faces: [Handle<f32>; 3]| faces.map(|face| volume.around(face, 1));
-    let kernel = (
-        volume.own(field.cells.words),
-        around(field.walls.area.faces),
-        volume.write(inflow),
-    );
+    let kernel =
+        (volume.own(field.cells.words), around(field.walls.area.faces), volume.write(inflow));
     Accessor::new("mark cells along walls", domain).over(volume.topology()).level(0).run(
         kernel,
         |_, (cells, area, lower)| {

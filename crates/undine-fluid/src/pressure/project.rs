@@ -181,25 +181,26 @@ struct Found {
 /// Counts the cells of a fluid, and finds out whether its density is the same in all of them. Collective.
 fn look(domain: &GridDomain, volume: &DiscreteVolume, field: &FluidField) -> Result<Found> {
     let kernel = (volume.own(field.cells.words), volume.own(field.density));
-    let found = Accessor::new("look at densities", domain).over(volume.topology()).level(0).reduce(
-        kernel,
-        |_, (cells, density)| {
-            let cells = bits(cells);
-            let count: u32 = cells.iter().map(|word| word.count_ones()).sum();
-            let (mut least, mut most) = (f32::INFINITY, f32::NEG_INFINITY);
-            if cells == [u64::MAX; 8] {
-                for &density in density {
-                    (least, most) = (least.min(density), most.max(density));
+    let found =
+        Accessor::new("look at densities", domain).over(volume.topology()).level(0).reduce(
+            kernel,
+            |_, (cells, density)| {
+                let cells = bits(cells);
+                let count: u32 = cells.iter().map(|word| word.count_ones()).sum();
+                let (mut least, mut most) = (f32::INFINITY, f32::NEG_INFINITY);
+                if cells == [u64::MAX; 8] {
+                    for &density in density {
+                        (least, most) = (least.min(density), most.max(density));
+                    }
+                } else {
+                    for voxel in ones(&cells) {
+                        (least, most) = (least.min(density[voxel]), most.max(density[voxel]));
+                    }
                 }
-            } else {
-                for voxel in ones(&cells) {
-                    (least, most) = (least.min(density[voxel]), most.max(density[voxel]));
-                }
-            }
-            [f64::from(count), f64::from(least), f64::from(most)]
-        },
-        |a, b| [a[0] + b[0], a[1].min(b[1]), a[2].max(b[2])],
-    )?;
+                [f64::from(count), f64::from(least), f64::from(most)]
+            },
+            |a, b| [a[0] + b[0], a[1].min(b[1]), a[2].max(b[2])],
+        )?;
     let [count, least, most] = found.unwrap_or([0.0, f64::INFINITY, f64::NEG_INFINITY]);
     // Without a cell any number will do.
     let density = match least <= most {

@@ -23,17 +23,17 @@ impl Swimmers {
     /// The channels that tell a solve where bodies are, and that it leaves as they are.
     pub(super) fn unmoved(&self) -> impl Iterator<Item = ChannelKey> {
         let names = ["mass", "inertia", "angular-momentum", "flight", "free-turn"];
-        self.objects()
-            .iter()
-            .flat_map(move |(_, solids)| StoreId::from(solids.bodies.centres.points).channels(names))
+        self.objects().iter().flat_map(move |(_, solids)| {
+            StoreId::from(solids.bodies.centres.points).channels(names)
+        })
     }
 
     /// The channels in which bodies take what a fluid does to them.
     pub(super) fn moved(&self) -> impl Iterator<Item = ChannelKey> {
         let names = ["v", "position", "orientation"];
-        self.objects()
-            .iter()
-            .flat_map(move |(_, solids)| StoreId::from(solids.bodies.centres.points).channels(names))
+        self.objects().iter().flat_map(move |(_, solids)| {
+            StoreId::from(solids.bodies.centres.points).channels(names)
+        })
     }
 
     /// Every body, Object by Object, with the velocity that its forces have given it. Those that nothing else couples are turned
@@ -44,7 +44,9 @@ impl Swimmers {
             let points = &world.points[solids.bodies.centres.points];
             if !solids.kinematic && !world.object(*object).coupled {
                 let free = points.column(solids.bodies.free_turn)?;
-                points.column_mut(solids.bodies.orientation)?.copy_from_slice(&free[..points.len()]);
+                points
+                    .column_mut(solids.bodies.orientation)?
+                    .copy_from_slice(&free[..points.len()]);
             }
             for n in 0..points.len() {
                 all.push(afloat(points, solids, n, now.step)?);
@@ -82,7 +84,8 @@ struct Turning {
 
 impl Turning {
     fn of(points: &TopologicalParticles, solids: &SolidBodies, n: usize) -> Result<Self> {
-        let turn = if solids.kinematic { solids.bodies.orientation } else { solids.bodies.free_turn };
+        let turn =
+            if solids.kinematic { solids.bodies.orientation } else { solids.bodies.free_turn };
         Ok(Self {
             free: points.column(turn)?[n],
             moments: points.column(solids.bodies.inertia)?[n],
@@ -161,4 +164,25 @@ fn take(
     let theta = turning.turn(turning.times(found.twist.angular), step);
     orientation[n] = (DQuat::from_scaled_axis(theta) * turning.free).normalize();
     Ok(change.length())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_turns_so_that_it_takes_the_momentum_that_it_was_given() {
+        let turning = Turning {
+            free: DQuat::from_scaled_axis(DVec3::new(0.3, -1.0, 0.5)),
+            moments: DVec3::new(1.0, 2.5, 4.0),
+            start: DVec3::new(0.2, -0.4, 3.0),
+        };
+        for gained in [DVec3::ZERO, DVec3::new(1.0, -2.0, 0.5), DVec3::new(-6.0, 9.0, 20.0)] {
+            let wanted = turning.start + gained;
+            let theta = turning.turn(wanted, 0.04);
+            let found = turning.momentum(theta, 0.04);
+            assert!((found - wanted).length() < 1e-12 * wanted.length(), "{theta} {found}");
+        }
+        assert!((turning.over(turning.times(DVec3::X)) - DVec3::X).length() < 1e-15);
+    }
 }

@@ -51,7 +51,11 @@ impl Tension {
             Ok(volume.add_channel(&spec, VoxelShape::CELLS)?)
         };
         let [smooth, curvature, next] = Self::CHANNELS;
-        Ok(Self { smooth: add(smooth, "m")?, curvature: add(curvature, "1/m")?, next: add(next, "1/m")? })
+        Ok(Self {
+            smooth: add(smooth, "m")?,
+            curvature: add(curvature, "1/m")?,
+            next: add(next, "1/m")?,
+        })
     }
 
     /// The curvature of a surface, by its distance, for a tension over density of `ratio` [m³/s²] and steps of `time` [s].
@@ -101,7 +105,8 @@ impl Tension {
                     let mut before = values[..stride].to_vec();
                     for n in stride..values.len() - stride {
                         let own = values[n];
-                        values[n] = 0.25 * before[n % stride] + 0.5 * own + 0.25 * values[n + stride];
+                        values[n] =
+                            0.25 * before[n % stride] + 0.5 * own + 0.25 * values[n + stride];
                         before[n % stride] = own;
                     }
                 }
@@ -208,7 +213,7 @@ fn curvature_at(phi: &[f32], at: usize, [sx, sy, sz]: [usize; 3], voxel: f32) ->
     let (xy, yz, zx) = (mixed(sx, sy), mixed(sy, sz), mixed(sz, sx));
     let square = x * x + y * y + z * z;
     // In the middle of a sheet or a thread the distance has no slope, and no curvature can be told.
-    if !(square > 0.05) {
+    if square.is_nan() || square < 0.05 {
         return 0.0;
     }
     let sum = (y * y + z * z) * xx + (z * z + x * x) * yy + (x * x + y * y) * zz

@@ -40,9 +40,8 @@ impl Basin {
         let even = Partition::even(frame, processes.count());
         let mut domain = GridDomain::distributed("basin", frame, processes, Arc::new(even));
         let range = |axis: usize| low[axis]..high[axis];
-        let all = range(0).flat_map(|x| {
-            range(1).flat_map(move |y| range(2).map(move |z| Bucket::new(x, y, z)))
-        });
+        let all = range(0)
+            .flat_map(|x| range(1).flat_map(move |y| range(2).map(move |z| Bucket::new(x, y, z))));
         domain.set_buckets(&BucketSet::from_buckets(all).unwrap()).unwrap();
         domain.repartition(Arc::new(domain.balance(|_| 1.0).unwrap())).unwrap();
         let mut volumes = Arena::default();
@@ -205,7 +204,12 @@ impl Basin {
                 face[side / 2] += (side % 2) as i32;
                 let area = self.face(self.field.walls.area, side / 2, face);
                 if area > 1e-6 {
-                    faces.push((side / 2, face, area, self.face(self.field.velocity, side / 2, face)));
+                    faces.push((
+                        side / 2,
+                        face,
+                        area,
+                        self.face(self.field.velocity, side / 2, face),
+                    ));
                 }
             }
         }

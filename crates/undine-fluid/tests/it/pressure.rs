@@ -19,12 +19,8 @@ fn stirred(axis: usize, at: DVec3) -> f64 {
 
 /// The inside of a box turned about two axes is outside of this solid: the distance to its walls [m].
 fn turned_box(centre: DVec3, half: DVec3) -> impl Fn(DVec3) -> f64 {
-    let turn = undine_core::glam::DQuat::from_euler(
-        undine_core::glam::EulerRot::XYZ,
-        0.3,
-        0.2,
-        -0.4,
-    );
+    let turn =
+        undine_core::glam::DQuat::from_euler(undine_core::glam::EulerRot::XYZ, 0.3, 0.2, -0.4);
     move |at| {
         let d = (turn * (at - centre)).abs() - half;
         -d.max_element()
@@ -73,9 +69,10 @@ fn the_tolerance_is_what_is_left_of_the_divergence() {
 fn a_resting_tank_stays_at_rest_wherever_its_surface_lies() {
     let (h, step) = (0.125, 0.01);
     let basin = Basin::new(h, [0; 3], [3; 3]);
-    basin.wall(|at| (at - DVec3::splat(0.375)).min_element().min(2.625 - at.x).min(2.625 - at.z), |_| {
-        DVec3::ZERO
-    });
+    basin.wall(
+        |at| (at - DVec3::splat(0.375)).min_element().min(2.625 - at.x).min(2.625 - at.z),
+        |_| DVec3::ZERO,
+    );
     for part in [0.001, 0.25, 0.5, 0.501, 0.75, 0.999] {
         let height = 1.5 + part * h;
         basin.pour(|at| at.y - height);
@@ -118,12 +115,17 @@ fn a_resting_tank_stays_at_rest_at_any_slope() {
 fn two_layers_weigh_what_they_are() {
     let (h, step) = (0.125, 0.01);
     let basin = Basin::new(h, [0; 3], [2; 3]);
-    basin.wall(|at| (at - DVec3::splat(0.375)).min_element().min(1.625 - at.x).min(1.625 - at.z), |_| {
-        DVec3::ZERO
-    });
+    basin.wall(
+        |at| (at - DVec3::splat(0.375)).min_element().min(1.625 - at.x).min(1.625 - at.z),
+        |_| DVec3::ZERO,
+    );
     basin.pour(|at| at.y - 1.45);
     // Between the centres of two cells the mean of their densities holds.
-    basin.fill(basin.field.density, DVec3::splat(0.5), |at| if at.y < 1.0 { 1000.0 } else { 800.0 });
+    basin.fill(
+        basin.field.density,
+        DVec3::splat(0.5),
+        |at| if at.y < 1.0 { 1000.0 } else { 800.0 },
+    );
     basin.fill_mac(basin.field.velocity, |axis, _| if axis == 1 { -G * step } else { 0.0 });
     basin.project(&EXACT, step);
     assert!(basin.largest_speed() < 1e-6);
@@ -160,9 +162,12 @@ fn a_piston_lifts_the_liquid_above_it() {
     let basin = Basin::new(0.125, [0; 3], [2, 4, 2]);
     let pipe = |at: DVec3| 0.5 - (at.x - 1.0).abs().max((at.z - 1.0).abs());
     let piston = |at: DVec3| at.y - 0.73;
-    basin.wall(|at| pipe(at).min(piston(at)), |at| {
-        if piston(at) < pipe(at) { DVec3::new(0.0, 0.5, 0.0) } else { DVec3::ZERO }
-    });
+    basin.wall(
+        |at| pipe(at).min(piston(at)),
+        |at| {
+            if piston(at) < pipe(at) { DVec3::new(0.0, 0.5, 0.0) } else { DVec3::ZERO }
+        },
+    );
     basin.pour(|at| at.y - 2.44);
     basin.project(&EXACT, 0.01);
     assert!(basin.largest_divergence() < 1e-4);
@@ -178,15 +183,17 @@ fn a_round_tank_turns_without_its_liquid() {
     let basin = Basin::new(0.05, [0; 3], [4, 2, 4]);
     let centre = DVec3::new(0.8, 0.0, 0.8);
     let turn = |at: DVec3| DVec3::new(0.0, 2.0, 0.0).cross(at - centre);
-    basin.wall(
-        |at| (0.6 - (at.x - 0.8).hypot(at.z - 0.8)).min(at.y - 0.1).min(0.7 - at.y),
-        turn,
-    );
+    basin.wall(|at| (0.6 - (at.x - 0.8).hypot(at.z - 0.8)).min(at.y - 0.1).min(0.7 - at.y), turn);
     basin.pour(|_| -1.0);
     basin.project(&EXACT, 0.01);
     let round = basin.mean_speed();
     basin.wall(
-        |at| (0.55 - (at.x - 0.8).abs()).min(0.5 - (at.z - 0.8).abs()).min(at.y - 0.1).min(0.7 - at.y),
+        |at| {
+            (0.55 - (at.x - 0.8).abs())
+                .min(0.5 - (at.z - 0.8).abs())
+                .min(at.y - 0.1)
+                .min(0.7 - at.y)
+        },
         turn,
     );
     basin.pour(|_| -1.0);
@@ -202,7 +209,9 @@ fn a_round_tank_turns_without_its_liquid() {
 #[test]
 fn a_piston_into_a_closed_tank_is_reported() {
     let basin = Basin::new(0.125, [0; 3], [2; 3]);
-    let inside = |at: DVec3| (at - DVec3::splat(0.375)).min_element().min((DVec3::splat(1.625) - at).min_element());
+    let inside = |at: DVec3| {
+        (at - DVec3::splat(0.375)).min_element().min((DVec3::splat(1.625) - at).min_element())
+    };
     basin.wall(inside, |at| if at.x < 0.45 { DVec3::new(0.5, 0.0, 0.0) } else { DVec3::ZERO });
     basin.pour(|_| -1.0);
     let projected = basin.project(&EXACT, 0.01);
@@ -230,7 +239,11 @@ fn curved_walls_converge_faster_than_first_order() {
                 DVec3::Y.cross(r) * (1.0 + r.length_squared())
             };
             let potential = |at: DVec3| {
-                DVec3::new((PI * at.x).cos() * (2.0 * at.z).sin(), 0.0, 2.0 / PI * (PI * at.x).sin() * (2.0 * at.z).cos())
+                DVec3::new(
+                    (PI * at.x).cos() * (2.0 * at.z).sin(),
+                    0.0,
+                    2.0 / PI * (PI * at.x).sin() * (2.0 * at.z).cos(),
+                )
             };
             basin.fill_mac(basin.field.velocity, |axis, at| (swirl(at) + potential(at))[axis]);
             basin.project(&EXACT, 0.01);

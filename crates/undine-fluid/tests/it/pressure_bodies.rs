@@ -78,7 +78,8 @@ fn momentum_is_only_exchanged() {
     basin.pour(|at| (at - DVec3::splat(0.8)).length() - 0.6);
     let mass = 30.0;
     let mut bodies = [body(&basin, &shape, centre, mass, 0.4)];
-    bodies[0].twist = Twist { linear: DVec3::new(0.5, -0.2, 0.1), angular: DVec3::new(1.0, 2.0, -1.0) };
+    bodies[0].twist =
+        Twist { linear: DVec3::new(0.5, -0.2, 0.1), angular: DVec3::new(1.0, 2.0, -1.0) };
     let before = mass * bodies[0].twist.linear;
     basin.project_with(&mut bodies, &EXACT, STEP);
     let after = mass * bodies[0].twist.linear;

@@ -123,7 +123,12 @@ fn long_steps_smooth_what_they_could_not_follow() {
     let rippled = |at: DVec3| {
         let r = at - CENTRE;
         // Waves four voxels long.
-        let wave = 0.5e-4 * (r / r.length() * radius * (std::f64::consts::TAU / 2.7e-3)).to_array().map(f64::sin).iter().sum::<f64>();
+        let wave = 0.5e-4
+            * (r / r.length() * radius * (std::f64::consts::TAU / 2.7e-3))
+                .to_array()
+                .map(f64::sin)
+                .iter()
+                .sum::<f64>();
         r.length() - radius - wave
     };
     let short = curvature_error(&drop_of(3, rippled, 0.0), 2.0 / radius);
