@@ -71,14 +71,25 @@ pub fn shifted_up(words: &VoxelNeighbourhood<'_, u64>, axis: usize) -> [u64; 8] 
 
 /// Where numbers are positive, as bits.
 pub fn positive(values: &[f32]) -> [u64; 8] {
+    where_true(values, |value| value > 0.0)
+}
+
+/// Where numbers are other than zero, as bits.
+pub fn where_not_zero(values: &[f32]) -> [u64; 8] {
+    where_true(values, |value| value != 0.0)
+}
+
+/// Where something holds of a number, as bits: a byte at a time, so that it is done four numbers wide.
+#[inline(always)]
+fn where_true(values: &[f32], holds: impl Fn(f32) -> bool) -> [u64; 8] {
     let mut words = [0; 8];
     for (word, values) in words.iter_mut().zip(values.as_chunks::<64>().0) {
-        for (bytes, values) in values.as_chunks::<8>().0.iter().enumerate() {
+        for (place, values) in values.as_chunks::<8>().0.iter().enumerate() {
             let byte = values
                 .iter()
                 .enumerate()
-                .fold(0, |byte, (bit, value)| byte | u64::from(*value > 0.0) << bit);
-            *word |= byte << (8 * bytes);
+                .fold(0, |byte, (bit, value)| byte | u64::from(holds(*value)) << bit);
+            *word |= byte << (8 * place);
         }
     }
     words

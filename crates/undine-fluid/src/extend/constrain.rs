@@ -9,6 +9,9 @@ use undine_core::glam::Vec3;
 use undine_core::volume::{Mask, Resolution};
 use undine_sim::Result;
 
+/// Deeper in walls than so many voxels, no particle feels a velocity.
+const DEEPEST: f32 = 3.0;
+
 /// What a kernel sees of velocities and masks by axis, and of distances.
 struct Around<'v> {
     velocity: [VoxelNeighbourhood<'v, f32>; 3],
@@ -50,10 +53,11 @@ pub fn constrain(extension: &Extension<'_>) -> Result<()> {
                 for n in Mask(extended).ones() {
                     let value = if Mask(walled[axis]).get(n) {
                         Some(around.wall[axis].chunk()[n])
-                    } else if area[axis][n] <= 0.0 || around.distance_at(axis, n) < 0.0 {
-                        around.along_the_wall(axis, n)
                     } else {
-                        None
+                        let distance = around.distance_at(axis, n);
+                        let is_in_wall = area[axis][n] <= 0.0 || distance < 0.0;
+                        let is_felt = is_in_wall && distance > -DEEPEST * voxel;
+                        is_felt.then(|| around.along_the_wall(axis, n)).flatten()
                     };
                     changes.extend(value.map(|value| (axis as u8, n as u16, value)));
                 }

@@ -88,6 +88,8 @@ impl Extension<'_> {
             kernel,
             |_, (cells, area, open, [solved, reached, walled])| {
                 let mut has_thin_walls = false;
+                // What is not measured, and so negative, is open.
+                let has_room = bits::where_not_zero(open.chunk());
                 for (axis, ((solved, reached), walled)) in
                     solved.into_iter().zip(reached).zip(walled).enumerate()
                 {
@@ -99,11 +101,10 @@ impl Extension<'_> {
                     }
                     let mut back = [0; 3];
                     back[axis] = 1;
-                    for n in Mask(is_open.map(|word| !word)).ones() {
+                    let closed: [u64; 8] = std::array::from_fn(|x| has_room[x] & !is_open[x]);
+                    for n in Mask(closed).ones() {
                         let [x, y, z] = Resolution::R8.coords(n).map(|c| c as i32);
-                        // What is not measured, and so negative, is open.
-                        let both = open.at(x, y, z) != 0.0
-                            && open.at(x - back[0], y - back[1], z - back[2]) != 0.0;
+                        let both = open.at(x - back[0], y - back[1], z - back[2]) != 0.0;
                         Mask(&mut walled[..]).set(n, both);
                         has_thin_walls |= both;
                     }

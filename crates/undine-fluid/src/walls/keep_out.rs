@@ -2,9 +2,11 @@
 //!
 //! Most particles are far from every wall. Whether one is, the distances at the centres of cells tell: from place to place
 //! a particle may go on as far as nothing can be (sphere tracing; Hart 1996), as distances change no faster than places.
-//! Only what may meet a wall is swept against the colliders themselves.
+//! What may meet a wall at rest that is thick and smooth is put outside of it where it ends ([`plain`](super::plain)); all
+//! else is swept against the colliders.
 
 use super::near::meet;
+use super::plain::Kinks;
 use super::swallowed::PUSHED;
 use undine_core::access::VoxelNeighbourhood;
 use undine_core::glam::{DVec3, IVec3, Vec3};
@@ -19,9 +21,10 @@ use undine_sim::Result;
 use undine_sim::offers::FluidParticles;
 
 /// The radius of a particle that is kept out of walls, in voxels: what stays between it and a wall.
-const RADIUS: f64 = 0.1;
-/// What has met a wall is lifted from it by this part of its radius more, so that the next step finds it outside.
-const LIFT: f64 = 0.05;
+const RADIUS: f64 = 0.08;
+/// What has met a wall is lifted from it by this part of its radius more, so that the next step finds it outside, and a sweep
+/// along the wall gets on.
+const LIFT: f64 = 0.5;
 /// How far from a wall what was inside of it is put, in voxels.
 pub const APART: f64 = (1.0 + LIFT) * RADIUS;
 /// How often what is pushed out of one collider, into another, is pushed again.
@@ -48,12 +51,19 @@ pub fn keep_out(
         .map(kernel, |here, (start, position, velocity, distance)| {
             let clearance = Clearance::new(&frame, here.bucket, distance, colliders);
             let corner = frame.corner(here.bucket);
+            let kinks = (clearance.is_near() && clearance.moved == 0.0 && friction == 0.0)
+                .then(|| Kinks::new(&clearance.distance, clearance.per_voxel));
             for n in 0..position.len() {
                 if clearance.is_free(start[n], position[n]) {
                     continue;
                 }
                 let (from, to) = (corner + start[n].as_dvec3(), corner + position[n].as_dvec3());
-                let moved = walls.moved(from, to, velocity[n].as_dvec3())?;
+                let is_plain = |kinks: &Kinks| kinks.are_off(start[n], position[n]);
+                let speed = velocity[n].as_dvec3();
+                let moved = match kinks.as_ref().is_some_and(is_plain) {
+                    true => walls.put_outside(to, speed),
+                    false => walls.moved(from, to, speed)?,
+                };
                 if let Some((place, speed)) = moved {
                     position[n] = (place - corner).as_vec3();
                     velocity[n] = speed.as_vec3();
@@ -74,6 +84,8 @@ pub fn keep_out(
 struct Clearance<'v> {
     distance: VoxelNeighbourhood<'v, f32>,
     per_voxel: f32,
+    /// How far colliders go in the step near here [m].
+    moved: f64,
     /// What has to be free around a particle, beside the way from the centre of its cell [voxels].
     room: f32,
     /// A way of this length that begins in the Bucket is free [voxels].
@@ -114,7 +126,12 @@ impl<'v> Clearance<'v> {
             true => least * per_voxel - 0.5 * 3.0_f32.sqrt() - room,
             false => f32::NEG_INFINITY,
         };
-        Self { distance, per_voxel, room, free }
+        Self { distance, per_voxel, moved, room, free }
+    }
+
+    /// Whether a way of a voxel or two may meet a wall.
+    fn is_near(&self) -> bool {
+        self.free < 2.0
     }
 
     /// Whether a particle that goes from one place to another, by their offsets from the Bucket's corner [m], certainly
@@ -185,11 +202,22 @@ impl Swept<'_> {
         let mut pushed = false;
         // What began inside of something is still there.
         for _ in 0..MOST_PUSHES {
-            let Some((place, normal, wall)) = self.pushed(at) else { break };
+            let Some((place, normal, wall)) = self.pushed(at, 0.0) else { break };
             velocity = self.stopped(velocity, normal, wall);
             (at, pushed) = (place, true);
         }
         Ok((swept.impacts > 0 || pushed).then_some((at, velocity)))
+    }
+
+    /// Where a particle is put that ends too near to walls at rest [m], and its velocity then [m/s]; `None` if it is not.
+    fn put_outside(&self, to: DVec3, velocity: DVec3) -> Option<(DVec3, DVec3)> {
+        let (mut at, mut velocity, mut is_put) = (to, velocity, false);
+        for _ in 0..MOST_PUSHES {
+            let Some((place, normal, wall)) = self.pushed(at, self.radius) else { break };
+            velocity = self.stopped(velocity, normal, wall);
+            (at, is_put) = (place, true);
+        }
+        is_put.then_some((at, velocity))
     }
 
     /// A velocity [m/s] without what leads into a wall that has a velocity of its own; friction takes of the rest.
@@ -208,19 +236,21 @@ impl Swept<'_> {
         way + (clear - way.dot(impact.normal)).max(0.0) * impact.normal
     }
 
-    /// Where to something is pushed that ends just inside of a collider [m], with the normal and the velocity of its
-    /// surface there [m/s].
-    fn pushed(&self, at: DVec3) -> Option<(DVec3, DVec3, DVec3)> {
-        let inside =
-            |step: &&ColliderStep<'_>| step.may_meet(at, at, 0.0) && step.distance(at) < 0.0;
-        let step = self.colliders.iter().find(inside)?;
+    /// Where to something is pushed that ends nearer to a collider than `nearest` [m], or just inside of it, with the normal and
+    /// the velocity of its surface there [m/s].
+    fn pushed(&self, at: DVec3, nearest: f64) -> Option<(DVec3, DVec3, DVec3)> {
+        let too_near = |step: &&ColliderStep<'_>| {
+            step.may_meet(at, at, nearest) && step.distance(at) < nearest
+        };
+        let step = self.colliders.iter().find(too_near)?;
         let near = step.nearest(at);
         let deepest = PUSHED / RADIUS * self.radius;
-        if !(near.distance < 0.0 && near.distance >= -deepest) {
+        if !(near.distance < nearest && near.distance >= -deepest) {
             return None;
         }
         let out = at + ((1.0 + LIFT) * self.radius - near.distance) * near.normal;
-        Some((out, near.normal, step.velocity(at)))
+        let wall = if step.moves() { step.velocity(at) } else { DVec3::ZERO };
+        Some((out, near.normal, wall))
     }
 }
 

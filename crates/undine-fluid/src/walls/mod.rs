@@ -3,6 +3,7 @@
 mod cut;
 mod keep_out;
 mod near;
+mod plain;
 mod swallowed;
 
 use near::{Near, Seen};
