@@ -65,7 +65,7 @@ impl<'a> Scenery<'a> {
                 Subject::Splats(points) => Kind::Spheres(Spheres::of(points, false)),
                 Subject::Curves(curves) => Kind::Tubes(Tubes::of(curves)),
                 Subject::Lines(lines) => Kind::Lines(lines),
-                Subject::Mesh(mesh) if mesh.finish == Finish::Solid => {
+                Subject::Mesh(mesh) if matches!(mesh.finish, Finish::Solid | Finish::Room) => {
                     Kind::Triangles(Triangles::of(mesh, known)?)
                 }
                 Subject::Volume(volume) => match &volume.appearance {

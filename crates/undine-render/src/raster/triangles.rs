@@ -7,7 +7,7 @@ use super::target::Target;
 use super::view::{Ray, View};
 use crate::error::{RenderError, Result};
 use crate::image::Size;
-use crate::shot::{Mesh, Places};
+use crate::shot::{Finish, Mesh, Places};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -178,8 +178,11 @@ impl Primitives for Triangles<'_> {
     }
 
     fn draw<T: Target>(&self, view: &View, moment: f32, first: u32, target: &T) {
-        self.scan(view, moment, target.size(), &|x, y, depth, triangle, _| {
-            target.put(x, y, depth, first + triangle);
+        let is_room = self.mesh.finish == Finish::Room;
+        self.scan(view, moment, target.size(), &|x, y, depth, triangle, is_front| {
+            if is_front || !is_room {
+                target.put(x, y, depth, first + triangle);
+            }
         });
     }
 

@@ -10,6 +10,8 @@ use undine_core::mesh::Bounds;
 pub enum Finish {
     /// Of its own colour, a little glossy.
     Solid,
+    /// The same, but seen from its front alone: one looks into a room through the wall that is nearer.
+    Room,
     /// As water: it mirrors the sky, bends what is behind it, and takes light away by depth.
     Water {
         /// How much of red, green and blue light a metre takes away [1/m].

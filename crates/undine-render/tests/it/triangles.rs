@@ -220,6 +220,18 @@ fn a_placed_mesh_is_where_it_was_moved() {
 }
 
 #[test]
+fn one_looks_into_a_room_through_the_nearer_wall() {
+    let (places, mut triangles) = ball(1.0, 32);
+    triangles.iter_mut().for_each(|[_, b, c]| std::mem::swap(b, c));
+    let depth = |finish| {
+        let image = picture(Mesh { finish, ..mesh(&places, &triangles) });
+        image.depth[50 * 101 + 50]
+    };
+    assert!((depth(Finish::Solid) - 4.0).abs() < 5e-3, "{}", depth(Finish::Solid));
+    assert!((depth(Finish::Room) - 6.0).abs() < 5e-3, "{}", depth(Finish::Room));
+}
+
+#[test]
 fn meshes_are_the_same_on_any_number_of_threads() {
     let (places, triangles) = ball(1.0, 64);
     let floor = [

@@ -1,4 +1,4 @@
-//! Filters on solids: `subtract`, `intersect` and `hollow`, by which a box becomes a tank and a cylinder a glass.
+//! Filters on solids: `subtract`, `intersect`, `hollow` and `invert`, by which a box becomes a tank and a cylinder a glass.
 
 use super::filter_points::other;
 use super::{Call, Fault};
@@ -42,6 +42,15 @@ pub(super) static HOLLOW: Declaration = Declaration {
     example: "hollow thickness=\"5 cm\"",
 };
 
+pub(super) static INVERT: Declaration = Declaration {
+    name: "invert",
+    kind: Kind::Filter,
+    doc: "Makes the inside of a solid the outside",
+    about: "An inverted box is a tank that nothing leaves: walls without end around a room.",
+    parameters: &[],
+    example: "input \"tank\" { box size=\"1 1 1 m\"; invert }",
+};
+
 pub(super) fn subtract(call: &Call<'_>) -> Result<Data, Fault> {
     let blend = call.given.number("blend")?;
     both(call, |a, b| a.minus(b, blend), |a, b| a.difference(b, blend))
@@ -54,12 +63,24 @@ pub(super) fn intersect(call: &Call<'_>) -> Result<Data, Fault> {
 }
 
 pub(super) fn hollow(call: &Call<'_>) -> Result<Data, Fault> {
+    let thickness = call.given.number("thickness")?;
+    one(call, |shape| shape.hollow(thickness))
+}
+
+pub(super) fn invert(call: &Call<'_>) -> Result<Data, Fault> {
+    one(call, Shape::inverted)
+}
+
+/// What becomes of a solid by formulas.
+fn one(
+    call: &Call<'_>,
+    shape: impl FnOnce(Shape) -> undine_geometry::Result<Shape>,
+) -> Result<Data, Fault> {
     let mut data = call.data_at_rest()?;
-    let Geometry::Shape(shape) = &data.geometry else {
+    let Geometry::Shape(of) = &data.geometry else {
         return Err(Fault::WrongData { found: data.noun(), wanted: "a solid by formulas" });
     };
-    let wall = Shape::clone(shape).hollow(call.given.number("thickness")?)?;
-    data.geometry = Geometry::Shape(Arc::new(wall));
+    data.geometry = Geometry::Shape(Arc::new(shape(Shape::clone(of))?));
     Ok(data)
 }
 

@@ -101,12 +101,19 @@ pub const NODES: &[Node] = &[
     node(&filter_solid::SUBTRACT, filter_solid::subtract),
     node(&filter_solid::INTERSECT, filter_solid::intersect),
     node(&filter_solid::HOLLOW, filter_solid::hollow),
+    node(&filter_solid::INVERT, filter_solid::invert),
     node(&filter_volume::TO_DISTANCE, filter_volume::to_distance),
     node(&filter_volume::SCATTER, filter_volume::scatter),
     node(&filter_volume::RASTERISE, filter_volume::rasterise),
     node(&filter_noise::NOISE, filter_noise::noise),
     node(&filter_points::SET, filter_points::set),
 ];
+
+/// Whether a node works on two inputs, of which the nodes within it may make the other one.
+fn takes_another(declaration: &'static Declaration) -> bool {
+    let two = [&filter_points::MERGE, &filter_solid::SUBTRACT, &filter_solid::INTERSECT];
+    two.into_iter().any(|of_two| std::ptr::eq(of_two, declaration))
+}
 
 const fn node(
     declaration: &'static Declaration,
@@ -372,7 +379,7 @@ impl Graph {
                 return Err(GraphError::SourceAfterFilter { path: node.path.clone() });
             }
             filtered |= !is_source;
-            if !node.children.is_empty() && !std::ptr::eq(node.declaration, &filter_points::MERGE) {
+            if !node.children.is_empty() && !takes_another(node.declaration) {
                 return Err(GraphError::NothingWithin { path: node.path.clone() });
             }
             self.check(&node.children, waiting, done)?;

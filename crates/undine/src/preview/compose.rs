@@ -151,11 +151,20 @@ fn mesh<'a>(solid: &Solid<'a>, render: &Render, colouring: &Colouring) -> Mesh<'
             Some(_) => colouring.clone(),
             None => Colouring::Plain(colours::of(solid.role)),
         },
-        finish: match is_water {
-            true => Finish::Water { absorption: water(solid) },
-            false => Finish::Solid,
+        finish: match solid.role {
+            _ if is_water => Finish::Water { absorption: water(solid) },
+            Role::Collider if is_inside_out(solid) => Finish::Room,
+            _ => Finish::Solid,
         },
     }
+}
+
+/// Whether a surface looks inwards: six times the volume that it encloses is negative.
+fn is_inside_out(solid: &Solid<'_>) -> bool {
+    let Some(bounds) = solid.positions.bounds() else { return false };
+    let at = |vertex: u32| solid.positions.at(vertex as usize) - bounds.centre();
+    let volume = |[a, b, c]: &[u32; 3]| at(*a).cross(at(*b)).dot(at(*c));
+    solid.triangles.iter().map(volume).sum::<f64>() < 0.0
 }
 
 /// How much light a metre of water takes away, by colour [1/m]: as if it were some metres deep, so that a bowl has the colour of the sea.

@@ -203,7 +203,12 @@ impl<'w> Held<'w> {
 
     /// Smoke is what has a density, and fire what has a temperature, too.
     fn take_volume(&mut self, volume: &'w DiscreteVolume) -> Result<(), FrameError> {
-        let Ok(density) = volume.handle::<f32>("density") else { return Ok(()) };
+        // What a liquid keeps of its own density is not there to be seen.
+        let shows = |info: &ChannelInfo| info.name == "density" && is_shown(info);
+        if !volume.channels().infos().any(shows) {
+            return Ok(());
+        }
+        let density = volume.handle::<f32>("density")?;
         let temperature = volume.handle::<f32>("temperature").ok();
         let temperature = temperature.map(|handle| volume.column(handle)).transpose()?;
         self.smoke.push(Smoke { volume, density: volume.column(density)?, temperature });

@@ -183,6 +183,9 @@ fn solids_are_cut_and_hollowed() {
     let shell = || vec![node("box", &[]), node("hollow", &[("thickness", number(0.1))])];
     assert!((probe(shell(), 0.0) - 0.4).abs() < 1e-12 && probe(shell(), 0.45) < 0.0);
 
+    let room = || vec![node("box", &[]), node("invert", &[])];
+    assert!((probe(room(), 0.1) - 0.4).abs() < 1e-12 && probe(room(), 7.0) < -6.0);
+
     let wrong = graph(vec![node("points", &[("at", text("0 0 0"))]), node("hollow", &[])]);
     assert!(wrong.evaluate("it", 0.0).unwrap_err().to_string().contains("solid by formulas"));
     let wrong = graph(vec![node("points", &[("at", text("0 0 0"))]), with("subtract", hole())]);
