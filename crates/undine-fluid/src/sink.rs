@@ -149,8 +149,8 @@ fn inside(
         |here, (offset, id, mass)| -> Vec<Inside> {
             let corner = domain.frame().corner(here.bucket);
             let half = 0.5 * domain.frame().bucket_size(0);
-            // Written so that a distance that is no number is far away.
-            if !(solid.distance(corner + half) < 3.0_f64.sqrt() * half) {
+            let distance = solid.distance(corner + half);
+            if distance.is_nan() || distance >= 3.0_f64.sqrt() * half {
                 return Vec::new();
             }
             let ask = |n: usize| {

@@ -387,8 +387,7 @@ impl<'a> InBucket<'a> {
             };
             let Some(place) = self.of_cell(from).iter().copied().reduce(heavier) else { return };
             let half = 0.5 * share(&self.parts, place);
-            // Written so that a mass that is no number is not split.
-            if !(half >= self.fields.lightest) {
+            if half.is_nan() || half < self.fields.lightest {
                 return;
             }
             let parts = self.parts[place as usize];

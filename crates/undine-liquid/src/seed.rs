@@ -84,12 +84,18 @@ pub fn initial(ingest: &Ingest<'_>, domain: &GridDomain) -> Result<Initial> {
     }
     let velocity = values.vector("velocity")?;
     let liquid = Liquid { density, velocity, fill };
-    of_solid(&data, ingest.time, &liquid, domain.frame(), domain.budget()).map_err(
-        |why| match why {
-            SimError::BadSetup { path, what, help } => ingest.bad(&path, what, help),
-            other => other,
-        },
-    )
+    let made = of_solid(&data, ingest.time, &liquid, domain.frame(), domain.budget());
+    let made = made.map_err(|why| match why {
+        SimError::BadSetup { path, what, help } => ingest.bad(&path, what, help),
+        other => other,
+    })?;
+    // A process may have none of a small liquid, but not all of them.
+    let counts = processes.all_gather(&[u8::from(made.is_empty())])?;
+    if counts.iter().all(|none| *none == [1]) {
+        let what = "there is no liquid in it: not one particle lies inside";
+        return Err(ingest.bad("input", what, "use smaller voxels, or a larger solid"));
+    }
+    Ok(made)
 }
 
 /// What a solid is filled with.

@@ -49,8 +49,8 @@ impl Closed {
             |here, (distance, open, wall)| -> Vec<Face> {
                 let corner = domain.frame().corner(here.bucket);
                 let reach = 0.5 * 3.0_f64.sqrt() * 10.0 * voxel;
-                // Written so that a distance that is no number is far away.
-                if !(solid.distance(corner + 4.0 * voxel) < reach) {
+                let to_middle = solid.distance(corner + 4.0 * voxel);
+                if to_middle.is_nan() || to_middle >= reach {
                     return Vec::new();
                 }
                 let middle = |cell: IVec3| corner + (cell.as_dvec3() + 0.5) * voxel;

@@ -79,7 +79,7 @@ fn enter(solid: &dyn Solid, start: DVec3, along: DVec3, length: f64) -> Option<D
             return inside.then_some(at);
         }
         gone += free;
-        if !(gone <= length) {
+        if gone.is_nan() || gone > length {
             return None;
         }
     }

@@ -239,7 +239,7 @@ impl Source {
         let volume = &world.volumes[self.into.field.volume];
         let density = f64::from(volume.column(self.into.field.density)?.background());
         let volume = stream.volume(now);
-        if !(volume > 0.0) {
+        if volume.is_nan() || volume <= 0.0 {
             return Ok(());
         }
         let each = (domain.frame().voxel_size(0) / f64::from(stream.per_axis)).powi(3);

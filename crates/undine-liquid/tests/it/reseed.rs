@@ -92,7 +92,7 @@ impl Tank {
             seed: 11,
         };
         let tank = Self { world, domain, rules, salt };
-        tank.set_distance(|at| distance_to_box(at));
+        tank.set_distance(distance_to_box);
         tank
     }
 
