@@ -3,6 +3,7 @@
 
 mod bytes;
 mod model;
+mod placed;
 mod refusals;
 mod reset;
 mod sequences;
