@@ -60,12 +60,6 @@ impl Object for Hybrid {
         let particles = StoreId::from(self.channels.carried.particles);
         let grid = StoreId::from(self.channels.field.volume);
         let at = |name| particles.channel(name);
-        if self.channels.count.is_some() {
-            on.task(Stage::GroupEnter, "keep particles within bounds", Self::reseed)
-                .reads(grid.channels(["surface", "v"]))
-                .writes([grid.channel("count")])
-                .accumulates([particles.everything()]);
-        }
         on.task(Stage::UpdateTopology, "follow the liquid", Self::follow)
             .reads([at("position")])
             .writes([grid.everything()]);
@@ -106,6 +100,12 @@ impl Object for Hybrid {
         // · Stage::Collide          walls                                 Operator
         on.task(Stage::Rebucket, "sort into Buckets", Self::rebucketize)
             .writes([particles.everything()]);
+        if self.channels.count.is_some() {
+            on.task(Stage::GroupExit, "keep particles within bounds", Self::reseed)
+                .reads(grid.channels(["surface", "v", "wall-distance"]))
+                .writes([grid.channel("count")])
+                .accumulates([particles.everything()]);
+        }
     }
 
     fn budget(&self, world: &World) -> Result<Budget> {
