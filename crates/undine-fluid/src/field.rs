@@ -67,5 +67,6 @@ pub fn add_channels(
         distance,
         walls,
         particles: fluid.particles,
+        interior: None,
     })
 }

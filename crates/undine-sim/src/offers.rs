@@ -183,6 +183,23 @@ pub struct FluidField {
     pub walls: Walls,
     /// The particles that carry the fluid, where it has some.
     pub particles: Option<FluidParticles>,
+    /// What of it no particles carry, where it has such an interior.
+    pub interior: Option<Interior>,
+}
+
+/// The interior of a liquid: mass that cells hold themselves, beside what particles carry. It is counted in equal parts, as whole
+/// numbers, so that none is lost or made when it flows from cell to cell.
+#[derive(Debug, Clone, Copy)]
+pub struct Interior {
+    /// How many parts each cell holds.
+    pub parts: Handle<u32>,
+    /// The mass of a part [kg].
+    pub part: f64,
+}
+
+impl Interior {
+    /// How many parts fill a cell at the density at rest.
+    pub const FULL: u32 = 1 << 23;
 }
 
 /// What solids leave open of the cells of a fluid, and how they move.

@@ -14,7 +14,7 @@
 use crate::arena::Id;
 use crate::behavior::{Behavior, Ingest};
 use crate::error::{Result, SimError};
-use crate::offers::{FluidField, Material, ObjectId, Spatial, Topological};
+use crate::offers::{FluidField, Interior, Material, ObjectId, Spatial, Topological};
 use crate::stage::Stage;
 use crate::task::{Hosted, Moment, Tasks, Worker};
 use crate::values::Values;
@@ -437,6 +437,9 @@ impl<F: Force> Acting<F> {
             if let Some(carried) = fluid.particles {
                 sum += spatial(*object, carried.particles, carried.mass)?;
             }
+            if let Some(interior) = fluid.interior {
+                sum += energy_of_cells(world, *object, fluid, interior, energy)?;
+            }
         }
         Ok(sum)
     }
@@ -489,6 +492,31 @@ impl<F: Force> Acting<F> {
         }
         Ok(())
     }
+}
+
+/// The energy of what cells of a fluid hold themselves [J], by that of a mass [kg] at a place [m].
+fn energy_of_cells(
+    world: &World,
+    object: ObjectId,
+    fluid: &FluidField,
+    interior: Interior,
+    energy: impl Fn(DVec3, f64) -> f64 + Sync,
+) -> Result<f64> {
+    let volume = &world.volumes[fluid.volume];
+    let domain = &world.domains[world.object(object).domain];
+    let voxel = domain.frame().voxel_size(0);
+    let buckets = Accessor::new("energy of places", domain).over(volume.topology()).map(
+        volume.own(interior.parts),
+        |here, parts| {
+            let corner = domain.frame().corner(here.bucket);
+            let held = parts.iter().enumerate().filter(|(_, parts)| **parts > 0);
+            held.fold(0.0, |sum, (n, parts)| {
+                let cell = DVec3::new((n >> 6) as f64, (n >> 3 & 7) as f64, (n & 7) as f64);
+                sum + energy(corner + (cell + 0.5) * voxel, f64::from(*parts) * interior.part)
+            })
+        },
+    )?;
+    Ok(buckets.into_iter().sum())
 }
 
 /// The radius of a ball with the volume of a unit cube: (3 / 4π)^(1/3).

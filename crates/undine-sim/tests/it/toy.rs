@@ -362,6 +362,7 @@ impl Object for Pool {
             distance: None,
             walls,
             particles: None,
+            interior: None,
         };
         let offers = Offers { fluid: Some(fluid), ..Offers::default() };
         Ok(vec![Self { id: ingest.offer(id, BTreeMap::new(), offers), fluid }])
