@@ -90,7 +90,7 @@ impl Place {
         let half = 0.5 * 3.0_f64.sqrt() * self.frame.bucket_size(0);
         let reach = half + f64::from(Walls::FAR) * self.frame.voxel_size(0);
         let centre = self.frame.centre(self.bucket);
-        Union(colliders.iter().filter(|near| !(near.at_least(centre) > reach)).collect())
+        Union(colliders.iter().filter(|near| near.at_least(centre) <= reach).collect())
     }
 
     /// Signed distances at the centres of cells.

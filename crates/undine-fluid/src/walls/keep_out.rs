@@ -75,7 +75,7 @@ pub fn keep_out(
     // What fails on one process is an error on all of them.
     let task = "keep particles out of walls";
     let told = |why: &GeometryError| CoreError::BadAccess { task, why: why.to_string() };
-    let agreed = domain.processes().all_agree(outcome.as_ref().map(|()| ()).map_err(told));
+    let agreed = domain.processes().all_agree(outcome.as_ref().copied().map_err(told));
     outcome?;
     Ok(agreed?)
 }
@@ -150,7 +150,7 @@ impl<'v> Clearance<'v> {
             let at = if gone > 0.0 { from + way * (gone / length) } else { from };
             let Some(distance) = self.at(at) else { return false };
             let free = distance - self.room;
-            if !(free > SHORTEST) {
+            if free.is_nan() || free <= SHORTEST {
                 return false;
             }
             gone += free;

@@ -20,11 +20,15 @@ impl<'a> Near<'a> {
         Self { step, bounds: step.bounds(), moves: step.moves() }
     }
 
-    /// A lower bound of the distance from a place [m], good enough to tell that it is far.
+    /// A lower bound of the distance from a place [m], good enough to tell that it is far. What has no distance is near.
     pub fn at_least(&self, at: DVec3) -> f64 {
+        let distance = self.step.distance(at);
+        if distance.is_nan() {
+            return 0.0;
+        }
         // A level set knows no more than the width of its band, but its box is far from what is far.
         let beyond = self.bounds.map_or(0.0, |bounds| outside(&bounds, at));
-        if beyond > 0.0 { self.step.distance(at).max(beyond) } else { self.step.distance(at) }
+        if beyond > 0.0 { distance.max(beyond) } else { distance }
     }
 }
 

@@ -53,7 +53,7 @@ pub fn take_out(
         |here, (position, mass)| {
             let mut found = Found::default();
             let centre = frame.centre(here.bucket);
-            let near = colliders.iter().filter(|near| !(near.at_least(centre) > half));
+            let near = colliders.iter().filter(|near| near.at_least(centre) <= half);
             let near = Union(near.collect());
             if near.0.is_empty() {
                 return found;
@@ -123,7 +123,7 @@ fn inside(walls: &Union<'_>, at: DVec3, deepest: f64, apart: f64) -> Inside {
         match distance {
             _ if distance >= 0.0 && pushes == 0 => return Inside::Not,
             _ if distance >= 0.0 => return Inside::Just(place),
-            _ if !(distance >= -deepest) => return Inside::Deep,
+            _ if distance < -deepest || distance.is_nan() => return Inside::Deep,
             _ => {}
         }
         let near = walls.nearest(place);
