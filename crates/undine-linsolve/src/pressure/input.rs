@@ -261,8 +261,15 @@ impl Columns<'_> {
         }
         let mut piece = match (self.input.inverse_density, self.open, self.distance) {
             (InverseDensity::Constant(inverse_density), None, None) => {
-                let c = (self.input.scale * f64::from(inverse_density)) as f32;
-                self.plain(c, liquid, around, beyond)
+                self.plain(self.full(inverse_density), liquid, around, beyond)
+            }
+            // Far from surfaces and walls.
+            (InverseDensity::Constant(inverse_density), Some(_), _)
+                if liquid == [u64::MAX; 8]
+                    && beyond == [u64::MAX; 6]
+                    && self.is_wide_open(slot, &around) =>
+            {
+                self.plain(self.full(inverse_density), liquid, around, beyond)
             }
             _ => self.cut(slot, liquid, around, beyond)?,
         };
@@ -275,6 +282,21 @@ impl Columns<'_> {
             sealed.into_iter().for_each(|voxel| piece.active[voxel >> 6] &= !(1 << (voxel & 63)));
         }
         Ok(piece)
+    }
+
+    /// The coefficient of a face that is open as a whole.
+    fn full(&self, inverse_density: f32) -> f32 {
+        (self.input.scale * f64::from(inverse_density)) as f32
+    }
+
+    /// Whether all faces of a Bucket's cells are open as a whole.
+    fn is_wide_open(&self, slot: Slot, around: &[Slot; 6]) -> bool {
+        let Some(open) = self.open else { return false };
+        (0..3).all(|axis| {
+            let (own, next) = (open[axis].chunk(slot), open[axis].chunk(around[2 * axis + 1]));
+            own.iter().all(|&open| open == 1.0)
+                && (0..64).all(|bit| next[voxel_at(axis, 0, bit)] == 1.0)
+        })
     }
 
     /// All faces are open and have the same coefficient, and the surface is at cell centres.
@@ -312,6 +334,15 @@ impl Columns<'_> {
         let mut planes = Planes::none();
         let mut surface: Option<Box<[f32; VOXELS]>> = None;
         for axis in 0..3 {
+            // Most faces are open as a whole, in a liquid that is the same everywhere.
+            let usual = match (self.input.inverse_density, self.open) {
+                (InverseDensity::Constant(inverse_density), Some(open)) => {
+                    let next = around[2 * axis + 1];
+                    let chunks = [slot, next].map(|slot| open[axis].chunk(slot));
+                    Some((self.full(inverse_density), chunks))
+                }
+                _ => None,
+            };
             for (at, face) in planes.0[axis].iter_mut().enumerate() {
                 let (plane, bit) = (at >> 6, at & 63);
                 // The voxel above the face, and the one below: in this Bucket or in the next.
@@ -337,7 +368,10 @@ impl Columns<'_> {
                     wet_below.then_some((slot_below, below)),
                     wet_above.then_some((slot_above, above)),
                 ];
-                let c = self.coefficient(axis, (slot_above, above), slot_below == NONE, wet)?;
+                let c = match usual {
+                    Some((full, open)) if open[plane >> 3][above] == 1.0 => full,
+                    _ => self.coefficient(axis, (slot_above, above), slot_below == NONE, wet)?,
+                };
                 if c == 0.0 {
                     continue;
                 }

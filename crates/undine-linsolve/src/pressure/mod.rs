@@ -26,9 +26,7 @@ pub use csr::PressureMatrix;
 pub use deflate::{Deflated, LIGHT};
 pub use drag::{FaceCoupling, FaceResponse, FaceVelocity};
 pub use half::{place, voxel};
-pub use input::{
-    InverseDensity, Open, PressureInput, Surface, fraction, inverse_of_mean, is_open,
-};
+pub use input::{InverseDensity, Open, PressureInput, Surface, fraction, inverse_of_mean, is_open};
 pub use multigrid::Multigrid;
 pub use rigid::{Coupled, MOTIONS, Motion, RigidTerm};
 pub use system::PressureSystem;

@@ -2,9 +2,12 @@
 
 use crate::systems::noise;
 use crate::tank::{Tank, in_rooms, waves};
+use undine_core::glam::DVec3;
 use undine_core::volume::VoxelShape;
 use undine_core::{Bucket, ChannelSpec};
-use undine_linsolve::pressure::{PressureMatrix, PressureSystem, place, voxel};
+use undine_linsolve::pressure::{
+    InverseDensity, Open, PressureInput, PressureMatrix, PressureSystem, Surface, place, voxel,
+};
 use undine_linsolve::{Operator, Preconditioner, Stop};
 
 /// A vector over the rows of a system that is zero where there are no equations.
@@ -205,4 +208,37 @@ fn closed_regions_are_found_and_solved_without_their_constant() {
     assert!(taken > 1e-4);
     system.project(&mut left).unwrap();
     assert!(left.iter().all(|left| left.abs() < 1e-6));
+}
+
+#[test]
+fn densities_of_cells_weigh_what_lies_on_both_sides_of_a_face() {
+    let tank = Tank::new(0, 2, |at| at.z - 9.3);
+    let density = |at: DVec3| 1.0 + 0.2 * at.x + 0.1 * at.y * at.z;
+    let is_wet = |at: DVec3| at.z < 9.3 && at.min_element() > 0.0 && at.max_element() < 16.0;
+    tank.fill(tank.diagonal, DVec3::splat(0.5), density);
+    tank.fill_mac(tank.open, |_, _| 1.0);
+    tank.fill_mac(tank.inverse_density, |axis, at| {
+        let half = 0.5 * DVec3::AXES[axis];
+        let sides = [at - half, at + half];
+        let wet: Vec<f64> = sides.into_iter().filter(|at| is_wet(*at)).map(density).collect();
+        wet.len() as f64 / wet.iter().sum::<f64>().max(1e-9)
+    });
+    let matrix = |inverse_density: InverseDensity| {
+        let input = PressureInput {
+            open: Open::Channel(tank.open),
+            inverse_density,
+            surface: Surface::Distance { distance: tank.distance, smallest: 0.01 },
+            ..tank.plain()
+        };
+        PressureSystem::new(&tank.domain, &input).unwrap().to_csr().unwrap()
+    };
+    let [cells, faces] =
+        [InverseDensity::OfCells(tank.diagonal), InverseDensity::Channel(tank.inverse_density)]
+            .map(matrix);
+    assert_eq!(cells.entries, faces.entries);
+    for row in 0..cells.entries.len() {
+        let [a, b] = [&cells, &faces].map(|matrix| matrix.matrix.csr().row(row));
+        assert!(a.0 == b.0 && largest_difference(a.1, b.1) < 1e-5, "{a:?} {b:?}");
+    }
+    assert_eq!(cells.entries.len(), 16 * 16 * 9);
 }
