@@ -3,6 +3,7 @@
 pub mod advance;
 pub mod density;
 pub mod hybrid;
+pub mod measure;
 pub mod reseed;
 pub mod seed;
 pub mod surface;

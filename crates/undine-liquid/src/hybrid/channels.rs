@@ -1,6 +1,7 @@
 //! The channels of a Hybrid Object, on its particles and on its grid.
 
 use super::declaration::{Settings, Transfer};
+use crate::measure::Measured;
 use crate::reseed;
 use undine_core::glam::{Mat3, Vec3};
 use undine_core::volume::{MacHandle, Resolution};
@@ -18,6 +19,8 @@ pub struct Channels {
     pub affine: Option<Handle<Mat3>>,
     /// Time since birth [s].
     pub age: Handle<f32>,
+    /// What is measured at particles.
+    pub measured: Measured,
     /// Its grid.
     pub field: FluidField,
     /// Mass at faces [kg].
@@ -50,12 +53,14 @@ pub fn add(
     };
     let affine = match settings.transfer {
         Transfer::Apic => {
-            let spec = ChannelSpec::new("affine", Mat3::ZERO).unit("1/s").internal();
+            let spec = ChannelSpec::new("affine", Mat3::ZERO).unit("1/s");
+            let spec = if settings.asked.affine { spec } else { spec.internal() };
             Some(store.add_channel(&spec.combine(Combine::Mean))?)
         }
         Transfer::Flip(_) | Transfer::Pic => None,
     };
     let age = store.add_channel(&number("age").unit("s").combine(Combine::Max))?;
+    let measured = Measured::add(store, &settings.asked)?;
 
     let domain = &world.domains[domain];
     let none = domain.subset(&undine_core::BucketSet::new())?;
@@ -77,5 +82,5 @@ pub fn add(
         Some(_) => Some(reseed::add_channel(volume)?),
         None => None,
     };
-    Ok(Channels { carried, affine, age, field, face_mass, count, shift })
+    Ok(Channels { carried, affine, age, measured, field, face_mass, count, shift })
 }

@@ -1,5 +1,6 @@
 //! How a scene says that there is liquid.
 
+use crate::measure::{Asked, WORDS};
 use undine_core::transfer::Kernel;
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
 use undine_sim::{Ingest, Result, SimError};
@@ -82,6 +83,13 @@ pub const DECLARATION: Declaration = Declaration {
             .advanced(),
         Parameter::flag("keep-volume", true, "moves particles apart where they are too dense")
             .advanced(),
+        Parameter::new(
+            "measure",
+            Type::Text,
+            "more channels for particles: of `pressure-gradient distance neighbours vorticity affine` those that are wanted",
+        )
+        .optional()
+        .advanced(),
     ],
     example: "hybrid \"water\" input=\"column\" voxel=\"2 cm\"",
 };
@@ -125,6 +133,8 @@ pub struct Settings {
     pub reseed: Option<[u32; 2]>,
     /// Whether particles that are too dense are moved apart.
     pub keeps_volume: bool,
+    /// What is measured at particles.
+    pub asked: Asked,
 }
 
 impl Settings {
@@ -156,6 +166,7 @@ impl Settings {
             },
             reseed: values.flag("reseed")?.then_some(bounds),
             keeps_volume: values.flag("keep-volume")?,
+            asked: asked(ingest)?,
         })
     }
 
@@ -163,4 +174,22 @@ impl Settings {
     pub fn mass_each(&self) -> f64 {
         self.density * (self.voxel / f64::from(self.per_axis)).powi(3)
     }
+}
+
+/// What a scene wants to be measured at particles.
+fn asked(ingest: &Ingest<'_>) -> Result<Asked> {
+    let values = ingest.values();
+    let text = values.optional_text("measure")?.unwrap_or_default();
+    let asked = Asked::parse(&text).map_err(|word| {
+        let words: Vec<String> =
+            WORDS.iter().map(|(word, what)| format!("`{word}`: {what}")).collect();
+        let help = format!("words may be, with spaces between them: {}", words.join("; "));
+        ingest.bad("measure", format!("`{word}` is nothing that can be measured"), help)
+    })?;
+    let transfer = values.text("transfer")?;
+    if asked.affine && transfer != "apic" {
+        let what = format!("`affine` is what particles carry with `transfer=apic`, not with {transfer}");
+        return Err(ingest.bad("measure", what, "leave `affine` out, or use `transfer=apic`"));
+    }
+    Ok(asked)
 }

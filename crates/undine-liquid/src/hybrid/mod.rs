@@ -93,6 +93,12 @@ impl Object for Hybrid {
             .reads([at("position")])
             .writes([at("v")])
             .writes(self.channels.affine.map(|_| at("affine")));
+        if self.channels.measured.names().next().is_some() {
+            on.task(Stage::FromGrid, "measure at particles", Self::measure)
+                .reads(grid.channels(["v", "pressure", "surface", "cells", "open"]))
+                .reads([at("position")])
+                .writes(self.channels.measured.names().map(at));
+        }
         on.task(Stage::Advance, "move", Self::advance)
             .reads([at("v"), grid.channel("v")])
             .reads(self.channels.shift.map(|_| grid.channel("shift")))
@@ -294,6 +300,12 @@ impl Hybrid {
             self.settings.kernel,
         )?;
         Ok(())
+    }
+
+    fn measure(&mut self, world: &mut World, _: &Moment) -> Result<()> {
+        let Channels { carried, field, measured, .. } = self.channels;
+        let particles = &world.particles[carried.particles];
+        measured.measure(self.domain(world), &world.volumes[field.volume], &field, particles)
     }
 
     fn advance(&mut self, world: &mut World, now: &Moment) -> Result<()> {
