@@ -1,6 +1,13 @@
 //! Tests of liquids.
 
+mod band;
+mod band_timing;
 mod density;
+mod hybrid_rest;
+mod hybrid_slosh;
+mod hybrid_spin;
+mod hybrid_step_size;
+mod measure;
 mod pool;
 mod reseed;
 mod scene;
