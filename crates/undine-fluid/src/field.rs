@@ -19,6 +19,9 @@ pub struct Fluid {
 /// How far from its surface the distance of a liquid is told, in voxels.
 pub const SURFACE_REACH: f32 = 3.0;
 
+/// The channel with what cells of a liquid hold themselves, where it has an [`Interior`](undine_sim::offers::Interior).
+pub const INTERIOR: &str = "deep-mass";
+
 /// Adds the channels of a fluid to a volume, on cells and faces of 8³ to a Bucket.
 ///
 /// | channel | on | |

@@ -1,12 +1,15 @@
 //! What liquids and gases share, on any MAC velocity: walls, pressure, viscosity, extension.
 
+pub mod advect;
 pub mod bodies;
 pub mod extend;
 pub mod field;
 pub mod fill;
 mod fill_tile;
+pub mod nearby;
 pub mod pressure;
 pub mod sink;
+mod sink_cells;
 pub mod source;
 pub mod viscosity;
 pub mod walls;

@@ -3,6 +3,8 @@
 //! At a rate, the deepest go first, and the last one leaves a part of its mass: what goes in a step is exactly the rate's
 //! share, and nothing has to be remembered.
 
+use crate::field::INTERIOR;
+use crate::sink_cells;
 use std::sync::Arc;
 use undine_core::domain::Slot;
 use undine_core::{Accessor, GridDomain, ParticleSystem};
@@ -81,8 +83,11 @@ impl Operator for Sink {
     fn tasks(&self, on: &mut Tasks<Self>) {
         let stores = self.on.iter().map(|(_, _, on)| StoreId::from(on.particles));
         // Several may take particles out at this Stage, in turn.
+        let cells = self.on.iter().filter(|(_, field, _)| field.interior.is_some());
+        let cells = cells.map(|(_, field, _)| StoreId::from(field.volume).channel(INTERIOR));
         on.task(Stage::GroupExit, "flow into a sink", Self::flow)
-            .accumulates(stores.map(|store| store.everything()));
+            .accumulates(stores.map(|store| store.everything()))
+            .accumulates(cells);
     }
 }
 
@@ -105,8 +110,14 @@ impl Sink {
             let density = world.volumes[field.volume].column(field.density)?.background();
             let particles = &mut world.particles[on.particles];
             let mut inside = inside(domain, particles, &on, &*solid)?;
+            let volume = &world.volumes[field.volume];
+            let held = match field.interior {
+                Some(interior) => sink_cells::held(domain, volume, interior, &*solid)?,
+                None => 0.0,
+            };
             // What all processes have, in the order of their ranks.
-            let mine: f64 = inside.iter().map(|particle| particle.mass).sum();
+            let carried: f64 = inside.iter().map(|particle| particle.mass).sum();
+            let mine = carried + held;
             let all = domain.processes().all_gather(&mine.to_ne_bytes())?;
             let all: f64 = all
                 .iter()
@@ -117,13 +128,16 @@ impl Sink {
                 let wanted = rate.integral(now.time, now.time + now.step) * f64::from(density);
                 if wanted < all {
                     gone = wanted * (mine / all);
-                    leave(particles, &on, &mut inside, gone)?;
+                    leave(particles, &on, &mut inside, carried * (wanted / all))?;
                 }
             }
             let mut places = vec![Vec::new(); particles.topology().local()];
             inside.iter().for_each(|particle| places[particle.slot as usize].push(particle.place));
             places.iter_mut().for_each(|places| places.sort_unstable());
             particles.delete(&places)?;
+            if let Some(interior) = field.interior.filter(|_| held > 0.0) {
+                sink_cells::drain(domain, volume, interior, &*solid, gone / mine)?;
+            }
             if gone > 0.0 {
                 tracing::debug!("{}: {gone:.4e} kg went", self.path);
             }

@@ -5,6 +5,7 @@ pub mod density;
 pub mod hybrid;
 pub mod measure;
 pub mod reseed;
+mod rows;
 pub mod seed;
 pub mod surface;
 

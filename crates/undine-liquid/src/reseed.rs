@@ -11,7 +11,7 @@ use undine_core::volume::{Interpolation, MacSampler, Sampler, VoxelShape};
 use undine_core::{Accessor, ChannelSpec, DiscreteVolume, GridDomain, Handle, ParticleSystem};
 use undine_geometry::random;
 use undine_sim::Result;
-use undine_sim::offers::{FluidField, FluidParticles};
+use undine_sim::offers::{FluidField, FluidParticles, Interior};
 
 /// Which cells have too few and too many particles, and what is known of the liquid.
 #[derive(Debug, Clone, Copy)]
@@ -96,9 +96,17 @@ impl Reseed {
     ) -> Result<()> {
         let per_metre = 1.0 / domain.frame().voxel_size(0) as f32;
         Accessor::new("count particles", domain).over(volume.topology()).run(
-            (particles.own(particles.position()), volume.write(self.count)),
-            |_, (position, count)| {
+            (
+                particles.own(particles.position()),
+                self.field.interior.map(|interior| volume.own(interior.parts)),
+                volume.write(self.count),
+            ),
+            |_, (position, interior, count)| {
                 count.fill(0);
+                // What a cell holds itself needs no particles.
+                for (count, &parts) in count.iter_mut().zip(interior.into_iter().flatten()) {
+                    *count = if parts >= Interior::FULL / 16 { self.least } else { 0 };
+                }
                 for &offset in position {
                     count[cell_of(offset, per_metre)] += 1;
                 }

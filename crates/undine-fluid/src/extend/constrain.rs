@@ -16,6 +16,8 @@ const DEEPEST: f32 = 3.0;
 struct Around<'v> {
     velocity: [VoxelNeighbourhood<'v, f32>; 3],
     wall: [VoxelNeighbourhood<'v, f32>; 3],
+    /// What counts of how walls move: all of it or nothing.
+    share: f32,
     reached: [VoxelNeighbourhood<'v, u64>; 3],
     distance: VoxelNeighbourhood<'v, f32>,
 }
@@ -46,13 +48,14 @@ pub fn constrain(extension: &Extension<'_>) -> Result<()> {
             if !near {
                 return changes;
             }
-            let around = Around { velocity, wall, reached, distance };
+            let share = if extension.walls_move { 1.0 } else { 0.0 };
+            let around = Around { velocity, wall, share, reached, distance };
             for axis in 0..3 {
                 let extended: [u64; 8] =
                     std::array::from_fn(|x| around.reached[axis].chunk()[x] & !solved[axis][x]);
                 for n in Mask(extended).ones() {
                     let value = if Mask(walled[axis]).get(n) {
-                        Some(around.wall[axis].chunk()[n])
+                        Some(share * around.wall[axis].chunk()[n])
                     } else {
                         let distance = around.distance_at(axis, n);
                         let is_in_wall = area[axis][n] <= 0.0 || distance < 0.0;
@@ -85,7 +88,7 @@ impl Around<'_> {
     fn along_the_wall(&self, axis: usize, n: usize) -> Option<f32> {
         let normal = self.out(axis, n).try_normalize()?;
         let across =
-            (self.whole(&self.velocity, axis, n) - self.whole(&self.wall, axis, n)).dot(normal);
+            (self.whole(&self.velocity, axis, n) - self.share * self.whole(&self.wall, axis, n)).dot(normal);
         Some(self.velocity[axis].chunk()[n] - across * normal[axis])
     }
 

@@ -5,12 +5,12 @@
 //! is on the other side of a wall thinner than a voxel is no neighbour. In walls only what leads along them goes on
 //! ([`constrain`]).
 
-mod bits;
+pub(crate) mod bits;
 mod constrain;
 
 use bits::{FULL, Padded, shifted_up};
 use undine_core::access::VoxelNeighbourhood;
-use undine_core::volume::{Mask, MaskHandle, Resolution};
+use undine_core::volume::{MacHandle, Mask, MaskHandle, Resolution};
 use undine_core::{Accessor, DiscreteVolume, GridDomain};
 use undine_sim::Result;
 use undine_sim::offers::FluidField;
@@ -22,9 +22,31 @@ pub fn extend(
     field: &FluidField,
     voxels: u32,
 ) -> Result<()> {
+    extend_from(domain, volume, field, voxels, true)
+}
+
+/// The same for a displacement on faces [m]: along walls as a velocity goes, but walls that move do not displace.
+pub fn extend_displacement(
+    domain: &GridDomain,
+    volume: &DiscreteVolume,
+    field: &FluidField,
+    displacement: MacHandle,
+    voxels: u32,
+) -> Result<()> {
+    let field = FluidField { velocity: displacement, ..*field };
+    extend_from(domain, volume, &field, voxels, false)
+}
+
+fn extend_from(
+    domain: &GridDomain,
+    volume: &DiscreteVolume,
+    field: &FluidField,
+    voxels: u32,
+    walls_move: bool,
+) -> Result<()> {
     let mut masks = DiscreteVolume::on("extension", domain, volume.topology().clone());
     let known = Known::new(&mut masks)?;
-    let extension = Extension { domain, volume, field, masks: &masks, known };
+    let extension = Extension { domain, volume, field, masks: &masks, known, walls_move };
     let has_thin_walls = extension.find_solved()?;
     for _ in 0..voxels {
         if !extension.add_layer(has_thin_walls)? {
@@ -64,6 +86,8 @@ struct Extension<'a> {
     /// A store of masks on the same Buckets.
     masks: &'a DiscreteVolume,
     known: Known,
+    /// Whether what is extended takes on how walls move.
+    walls_move: bool,
 }
 
 /// New values of faces of a Bucket: axis, place and velocity [m/s].

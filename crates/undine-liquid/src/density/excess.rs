@@ -5,7 +5,7 @@ use undine_core::glam::Vec3;
 use undine_core::volume::{DiscreteVolume, VoxelShape};
 use undine_core::{GridDomain, Handle, ParticleSystem};
 use undine_sim::Result;
-use undine_sim::offers::FluidField;
+use undine_sim::offers::{FluidField, Interior};
 
 /// A particle gives to the eight cells whose centres it lies between.
 const PAD: Pad = Pad::both(1);
@@ -37,6 +37,43 @@ pub fn hold(
     Ok(())
 }
 
+/// Adds what cells hold themselves, spread over those around them by the same function.
+pub fn hold_interior(
+    domain: &GridDomain,
+    volume: &DiscreteVolume,
+    interior: Interior,
+    scratch: &DiscreteVolume,
+    held: Handle<f32>,
+) -> Result<()> {
+    let tile = || Tile::new(VoxelShape::CELLS.resolution, PAD, 0_u32);
+    Accessor::new("weigh what cells hold", domain).over(volume.topology()).run_with(
+        (volume.around(interior.parts, 1), scratch.write(held)),
+        tile,
+        |tile, _, (parts, held)| {
+            parts.load(tile);
+            if tile.values().iter().all(|&parts| parts == 0) {
+                return;
+            }
+            let (slab, row) = (tile.slab(), tile.row());
+            for (n, held) in held.iter_mut().enumerate() {
+                let at = (n >> 6) * slab + (n >> 3 & 7) * row + (n & 7);
+                let mut sum = 0.0;
+                for (i, wx) in TENT.iter().enumerate() {
+                    for (j, wy) in TENT.iter().enumerate() {
+                        let cells = &tile.values()[at + i * slab + j * row..][..3];
+                        let cells = [cells[0], cells[1], cells[2]].map(|parts| parts as f32);
+                        sum += wx
+                            * wy
+                            * (TENT[0] * cells[0] + TENT[1] * cells[1] + TENT[2] * cells[2]);
+                    }
+                }
+                *held += sum / Interior::FULL as f32;
+            }
+        },
+    )?;
+    Ok(())
+}
+
 /// Adds a particle at a place [voxels] to the cells around it.
 #[inline(always)]
 fn add(place: Vec3, weight: f32, tile: &mut Tile<f32>) {
@@ -62,6 +99,9 @@ fn add(place: Vec3, weight: f32, tile: &mut Tile<f32>) {
         }
     }
 }
+
+/// The mean of the tent function over a cell and those next to it, along an axis.
+const TENT: [f32; 3] = [0.125, 0.75, 0.125];
 
 /// A cell with less room than this around it, as a part of its own, says nothing.
 const LEAST_ROOM: f32 = 0.2;
@@ -160,7 +200,6 @@ fn below_surface(distance: f32) -> f32 {
 /// as if what is open of it were all over it.
 #[inline(always)]
 fn room(tile: &Tile<f32>, n: usize, wall: f32) -> (f32, f32) {
-    const TENT: [f32; 3] = [0.125, 0.75, 0.125];
     let [x, y, z] = [n >> 6, n >> 3 & 7, n & 7];
     let at = x * tile.slab() + y * tile.row() + z;
     let mut cells = 0.0;

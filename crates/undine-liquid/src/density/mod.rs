@@ -14,7 +14,7 @@ mod gradient;
 
 use undine_core::volume::{DiscreteVolume, MacHandle, VoxelShape};
 use undine_core::{Accessor, ChannelSpec, GridDomain, ParticleSystem};
-use undine_fluid::extend::extend;
+use undine_fluid::extend::extend_displacement;
 use undine_linsolve::pressure::{InverseDensity, Open, PressureInput, PressureSystem, Surface};
 use undine_linsolve::report::{Report, Stop};
 use undine_sim::Result;
@@ -62,6 +62,9 @@ pub fn even_out(
     let held = scratch.add_channel(&number("held"), VoxelShape::CELLS)?;
     let excess = scratch.add_channel(&number("excess"), VoxelShape::CELLS)?;
     excess::hold(domain, particles, field, &scratch, held, density)?;
+    if let Some(interior) = field.interior {
+        excess::hold_interior(domain, volume, interior, &scratch, held)?;
+    }
     let (unknowns, uneven) = excess::compare(domain, volume, field, &scratch, held, excess)?;
 
     let surface = match field.distance {
@@ -89,7 +92,7 @@ pub fn even_out(
     system.write(&q, domain, &scratch, potential)?;
 
     gradient::displace(domain, volume, field, (&scratch, potential), shift, voxel as f32)?;
-    extend(domain, volume, &FluidField { velocity: shift, ..*field }, BEYOND)?;
+    extend_displacement(domain, volume, field, shift, BEYOND)?;
     Ok(Evened { report, unknowns, uneven })
 }
 

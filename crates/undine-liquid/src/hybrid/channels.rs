@@ -1,5 +1,6 @@
 //! The channels of a Hybrid Object, on its particles and on its grid.
 
+use super::band;
 use super::declaration::{Settings, Transfer};
 use crate::measure::Measured;
 use crate::reseed;
@@ -69,7 +70,11 @@ pub fn add(
     let volume = &mut world.volumes[id];
     let fluid =
         Fluid { density: settings.density as f32, has_surface: true, particles: Some(carried) };
-    let field = field::add_channels(volume, id, settings.voxel, fluid)?;
+    let mut field = field::add_channels(volume, id, settings.voxel, fluid)?;
+    if settings.band.is_some() {
+        let full = settings.density * settings.voxel.powi(3);
+        field.interior = Some(band::add_channel(volume, full)?);
+    }
     let scratch = |name: &'static str, unit: &'static str| {
         ChannelSpec::new(name, 0.0_f32).unit(unit).internal().transient()
     };

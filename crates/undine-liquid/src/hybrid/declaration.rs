@@ -73,6 +73,13 @@ pub const DECLARATION: Declaration = Declaration {
         Parameter::integer("per-axis", 2, "particles along the edge of a cell: 2 is 8 in a cell")
             .between(1.0, 8.0)
             .advanced(),
+        Parameter::new(
+            "band",
+            Type::Integer,
+            "how many cells deep particles are, below the surface; deeper inside cells hold the liquid. Without it, particles are everywhere",
+        )
+        .optional()
+        .between(2.0, 64.0),
         Parameter::flag("reseed", true, "keeps the number of particles in cells within bounds")
             .advanced(),
         Parameter::integer("least", 3, "fewest particles in a cell under the surface")
@@ -133,6 +140,8 @@ pub struct Settings {
     pub reseed: Option<[u32; 2]>,
     /// Whether particles that are too dense are moved apart.
     pub keeps_volume: bool,
+    /// The width of the band below the surface that has particles [cells]; none where they are everywhere.
+    pub band: Option<u32>,
     /// What is measured at particles.
     pub asked: Asked,
 }
@@ -166,6 +175,7 @@ impl Settings {
             },
             reseed: values.flag("reseed")?.then_some(bounds),
             keeps_volume: values.flag("keep-volume")?,
+            band: values.optional_number("band")?.map(|cells| cells as u32),
             asked: asked(ingest)?,
         })
     }

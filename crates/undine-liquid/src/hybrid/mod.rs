@@ -3,6 +3,7 @@
 //!
 //! [`Hybrid::tasks`] is the algorithm. Pressure, viscosity, walls and Forces are Actions of their own, on the field that it offers.
 
+mod band;
 mod channels;
 mod declaration;
 
@@ -17,6 +18,7 @@ use undine_core::transfer::{
 };
 use undine_core::{Accessor, GridDomain};
 use undine_fluid::extend::extend;
+use undine_fluid::field::INTERIOR;
 use undine_sim::report::SolveRecord;
 use undine_sim::{
     Budget, Courant, Ingest, Moment, Object, ObjectId, Offers, Result, Stage, StoreId, Tasks, World,
@@ -60,6 +62,8 @@ impl Object for Hybrid {
         let particles = StoreId::from(self.channels.carried.particles);
         let grid = StoreId::from(self.channels.field.volume);
         let at = |name| particles.channel(name);
+        let interior = self.channels.field.interior.map(|_| grid.channel(INTERIOR));
+        let in_band = |key| self.channels.field.interior.map(|_| key);
         on.task(Stage::UpdateTopology, "follow the liquid", Self::follow)
             .reads([at("position")])
             .writes([grid.everything()]);
@@ -67,16 +71,20 @@ impl Object for Hybrid {
         on.task(Stage::ToGrid, "give momentum to the grid", Self::to_grid)
             .reads([at("position"), at("v"), at("mass")])
             .reads(self.channels.affine.map(|_| at("affine")))
+            .reads(interior.clone().into_iter().chain(in_band(grid.channel("v"))))
             .writes(grid.channels(["v-before", "face-mass"]));
         on.task(Stage::FindSurface, "find the surface", Self::find_surface)
             .reads([at("position"), at("mass")])
             .reads(grid.channels(["open-volume", "wall-distance"]))
-            .writes(grid.channels(["surface", "cells"]));
+            .reads(in_band(grid.channel("v-before")))
+            .writes(grid.channels(["surface", "cells"]))
+            .writes(interior.clone().into_iter().chain(in_band(particles.everything())));
         if self.channels.shift.is_some() {
             on.task(Stage::KeepVolume, "make room where it is dense", Self::keep_volume)
                 .reads([at("position"), at("mass")])
                 .reads(grid.channels(["surface", "cells", "open", "open-volume"]))
                 .reads(grid.channels(["wall-distance", "wall-v"]))
+                .reads(interior.clone())
                 .writes([grid.channel("shift")]);
         }
         on.task(Stage::ClearForces, "begin with the velocity of particles", Self::begin)
@@ -102,7 +110,9 @@ impl Object for Hybrid {
         on.task(Stage::Advance, "move", Self::advance)
             .reads([at("v"), grid.channel("v")])
             .reads(self.channels.shift.map(|_| grid.channel("shift")))
-            .writes([at("position"), at("position-before"), at("age")]);
+            .reads(in_band(grid.channel("open-volume")))
+            .writes([at("position"), at("position-before"), at("age")])
+            .writes(interior.clone().into_iter().chain(in_band(grid.channel("v"))));
         // · Stage::Collide          walls                                 Operator
         on.task(Stage::Rebucket, "sort into Buckets", Self::rebucketize)
             .writes([particles.everything()]);
@@ -110,7 +120,8 @@ impl Object for Hybrid {
             on.task(Stage::GroupExit, "keep particles within bounds", Self::reseed)
                 .reads(grid.channels(["surface", "v", "wall-distance"]))
                 .writes([grid.channel("count")])
-                .accumulates([particles.everything()]);
+                .accumulates([particles.everything()])
+                .accumulates(interior);
         }
     }
 
@@ -133,7 +144,12 @@ impl Object for Hybrid {
                 })
             },
         )?;
-        Ok(sums.into_iter().fold(Budget::default(), |sum, bucket| sum + bucket))
+        let sum = sums.into_iter().fold(Budget::default(), |sum, bucket| sum + bucket);
+        let field = self.channels.field;
+        Ok(match field.interior {
+            Some(held) => sum + band::budget(domain, &world.volumes[field.volume], &field, held)?,
+            None => sum,
+        })
     }
 
     fn longest_step(&self, world: &World, courant: &Courant) -> Result<f64> {
@@ -146,6 +162,12 @@ impl Object for Hybrid {
     }
 }
 
+/// The width of the band, should a scene not say it any more [cells].
+const BAND: u32 = 3;
+
+/// Makes numbers for particles that cells make others than those of reseeding.
+const MADE: u64 = 0x6261_6e64;
+
 /// How many voxels beyond those that particles meet velocities are extended, whatever the step: the reach of a kernel.
 const REACH: f64 = 3.0;
 
@@ -154,7 +176,7 @@ impl Hybrid {
         &world.domains[world.object(self.id).domain]
     }
 
-    /// The speed of the fastest particle [m/s].
+    /// The speed of the fastest particle [m/s], and the largest component of what cells hold.
     fn fastest(&self, world: &World) -> Result<f64> {
         let particles = &world.particles[self.channels.carried.particles];
         let accessor = Accessor::new("speed", self.domain(world)).over(particles.topology());
@@ -163,7 +185,11 @@ impl Hybrid {
             |_, velocity| velocity.iter().fold(0.0_f32, |most, v| most.max(v.length_squared())),
             f32::max,
         )?;
-        Ok(f64::from(fastest.unwrap_or(0.0)).sqrt())
+        let fastest = f64::from(fastest.unwrap_or(0.0)).sqrt();
+        let field = self.channels.field;
+        let Some(interior) = field.interior else { return Ok(fastest) };
+        let volume = &world.volumes[field.volume];
+        Ok(fastest.max(band::fastest(self.domain(world), volume, &field, interior)?.into()))
     }
 
     fn reseed(&mut self, world: &mut World, now: &Moment) -> Result<()> {
@@ -186,12 +212,17 @@ impl Hybrid {
         Ok(())
     }
 
-    /// Buckets are where particles are, and one further, for what kernels and extensions reach.
+    /// Buckets are where liquid is, and one further, for what kernels and extensions reach.
     fn follow(&mut self, world: &mut World, _: &Moment) -> Result<()> {
         let Channels { carried, field, .. } = self.channels;
         let domain = &world.domains[world.object(self.id).domain];
-        let wanted = world.particles[carried.particles].topology().all().dilate(1)?;
         let volume = &mut world.volumes[field.volume];
+        let mut liquid = world.particles[carried.particles].topology().all().clone();
+        if let Some(interior) = field.interior {
+            let held = domain.subset(&band::buckets(domain, volume, interior)?)?;
+            liquid = liquid.union(held.all());
+        }
+        let wanted = liquid.dilate(1)?;
         if *volume.topology().all() != wanted {
             let topology = domain.subset(&wanted)?;
             volume.follow(&topology)?;
@@ -211,18 +242,31 @@ impl Hybrid {
             Carried { velocity: carried.velocity, affine, mass: Mass::Channel(carried.mass) };
         let kernel = self.settings.kernel;
         particles_to_mac(domain, particles, what, volume, momentum, face_mass, kernel)?;
+        if let Some(interior) = field.interior {
+            band::give_velocity(domain, volume, &field, interior, face_mass)?;
+        }
         momentum_to_velocity(domain, volume, momentum, face_mass)?;
         Ok(())
     }
 
-    fn find_surface(&mut self, world: &mut World, _: &Moment) -> Result<()> {
-        let Channels { carried, field, .. } = self.channels;
-        surface::find(
-            self.domain(world),
-            &world.particles[carried.particles],
-            &world.volumes[field.volume],
-            &field,
-        )
+    fn find_surface(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        let Channels { carried, affine, field, .. } = self.channels;
+        let domain = &world.domains[world.object(self.id).domain];
+        let (particles, volume) =
+            (&mut world.particles[carried.particles], &world.volumes[field.volume]);
+        surface::find(domain, particles, volume, &field)?;
+        let Some(interior) = field.interior else { return Ok(()) };
+        let exchange = band::Exchange {
+            field,
+            interior,
+            carried,
+            affine: affine.is_some(),
+            width: self.settings.band.unwrap_or(BAND),
+            per_cell: self.settings.per_axis.pow(3),
+            density: self.settings.density,
+            seed: undine_geometry::random::bits(now.seed ^ MADE, now.count),
+        };
+        exchange.run(domain, volume, particles)
     }
 
     fn keep_volume(&mut self, world: &mut World, _: &Moment) -> Result<()> {
@@ -315,15 +359,21 @@ impl Hybrid {
             Transfer::Flip(_) => None,
             Transfer::Apic | Transfer::Pic => Some(carried.velocity),
         };
+        let (domain, volume) = (self.domain(world), &world.volumes[field.volume]);
+        let by = Flow { velocity: field.velocity, shift };
         advance(
-            self.domain(world),
-            &world.volumes[field.volume],
-            Flow { velocity: field.velocity, shift },
+            domain,
+            volume,
+            by,
             &world.particles[carried.particles],
             Moving { flow, position_before: carried.position_before, age },
             now.step,
             self.settings.advection,
-        )
+        )?;
+        match field.interior {
+            Some(interior) => band::carry(domain, volume, &field, interior, by, now.step),
+            None => Ok(()),
+        }
     }
 
     fn rebucketize(&mut self, world: &mut World, _: &Moment) -> Result<()> {

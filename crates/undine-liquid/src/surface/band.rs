@@ -1,12 +1,13 @@
 //! Which cells the surface may be near: those that have both an empty cell and one with particles around them.
 
+use crate::rows::Rows;
 use std::sync::Arc;
 use undine_core::access::{Accessor, VoxelNeighbourhood};
 use undine_core::domain::offset_towards;
 use undine_core::volume::{DiscreteVolume, Resolution};
 use undine_core::{BucketSet, GridDomain, Handle, ParticleSystem, Topology};
 use undine_sim::Result;
-use undine_sim::offers::FluidField;
+use undine_sim::offers::{FluidField, Interior};
 
 /// How far a cell sees: a particle that a cell feels is in a cell at most so far away.
 const KERNEL: u32 = 2;
@@ -14,6 +15,9 @@ const KERNEL: u32 = 2;
 const NEAR_EMPTY: u32 = 2;
 /// How far the distances of the band reach beyond those cells, and no less than [`SURFACE_REACH`](undine_fluid::field::SURFACE_REACH).
 const REACH: u32 = 3;
+
+/// A cell that holds so much itself is as good as one with a particle.
+const HELD: u32 = Interior::FULL / 16;
 
 /// The Buckets around the surface, and marks on their cells.
 #[derive(Debug)]
@@ -52,13 +56,19 @@ impl Band {
         let over = |task| Accessor::new(task, domain).over(volume.topology());
         over("mark cells with particles").run(
             (
-                particles.own(particles.position()),
+                (
+                    particles.own(particles.position()),
+                    field.interior.map(|interior| volume.own(interior.parts)),
+                ),
                 volume.own(field.walls.volume),
                 volume.write(occupied),
                 marks.write(empty),
             ),
-            |_, (position, open, occupied, empty)| {
+            |_, ((position, interior), open, occupied, empty)| {
                 mark_occupied(position, 1.0 / voxel, occupied);
+                for (n, &parts) in interior.into_iter().flatten().enumerate() {
+                    occupied[n >> 6] |= u64::from(parts >= HELD) << (n & 63);
+                }
                 for (x, (occupied, empty)) in occupied.iter().zip(empty).enumerate() {
                     // Less than half open, a cell may well have no particle; its distance is that of its surroundings.
                     let closed = (0..64).fold(0, |closed, n| {
@@ -116,71 +126,4 @@ fn mark_occupied(position: &[undine_core::glam::Vec3], per_voxel: f32, occupied:
         cells[cell[0] as usize] |= 1 << (cell[1] << 3 | cell[2]);
     }
     occupied.copy_from_slice(&cells);
-}
-
-/// How far beyond a Bucket its [`Rows`] reach.
-const PAD: i32 = 5;
-const WIDTH: usize = 8 + 2 * PAD as usize;
-
-/// The bits of a Bucket and around it, a row along z in each word.
-struct Rows([[u32; WIDTH]; WIDTH]);
-
-impl Rows {
-    fn load(mask: &VoxelNeighbourhood<'_, u64>) -> Self {
-        let mut rows = [[0; WIDTH]; WIDTH];
-        for (x, plane) in rows.iter_mut().enumerate() {
-            let x = x as i32 - PAD;
-            for y in -1..=1 {
-                let words = [-1, 0, 1].map(|z| mask.neighbour(x >> 3, y, z)[(x & 7) as usize]);
-                let within = (0..8).filter(|row| (-PAD..8 + PAD).contains(&(8 * y + row)));
-                for row in within {
-                    let [low, own, high] = words.map(|word| (word >> (8 * row)) as u32 & 0xff);
-                    plane[(8 * y + row + PAD) as usize] =
-                        low >> (8 - PAD) | own << PAD | (high << (PAD + 8)) & ((1 << WIDTH) - 1);
-                }
-            }
-        }
-        Self(rows)
-    }
-
-    /// Sets every bit that is within `n` of one along each axis; at the ends of the rows only by what is seen from there.
-    fn dilate(&self, n: u32) -> Self {
-        let mut rows = self.0;
-        for _ in 0..n {
-            let mut wider = [[0; WIDTH]; WIDTH];
-            for (plane, wider) in rows.iter_mut().zip(&mut wider) {
-                for row in plane.iter_mut() {
-                    *row |= *row << 1 | *row >> 1;
-                }
-                for (y, to) in wider.iter_mut().enumerate() {
-                    *to = plane[y] | plane[y.saturating_sub(1)] | plane[(y + 1).min(WIDTH - 1)];
-                }
-            }
-            for (x, plane) in rows.iter_mut().enumerate() {
-                let [low, high] = [x.saturating_sub(1), (x + 1).min(WIDTH - 1)];
-                for (y, to) in plane.iter_mut().enumerate() {
-                    *to = wider[x][y] | wider[low][y] | wider[high][y];
-                }
-            }
-        }
-        Self(rows)
-    }
-
-    fn and(&self, other: &Self) -> Self {
-        let mut rows = self.0;
-        for (row, other) in rows.iter_mut().flatten().zip(other.0.iter().flatten()) {
-            *row &= other;
-        }
-        Self(rows)
-    }
-
-    /// Writes the bits of the Bucket.
-    fn store(&self, to: &mut [u64]) {
-        for (x, to) in to.iter_mut().enumerate() {
-            let plane = &self.0[x + PAD as usize];
-            *to = (0..8).fold(0, |word, y| {
-                word | u64::from(plane[y + PAD as usize] >> PAD & 0xff) << (8 * y)
-            });
-        }
-    }
 }

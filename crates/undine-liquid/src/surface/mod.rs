@@ -7,6 +7,8 @@
 //! near a wall have mirror images behind it, and so have distances, so that the surface meets walls as it comes and the wall
 //! itself is no surface. In the end the field is made a distance again, in a band around its zero set.
 //!
+//! What cells hold themselves, where no particles carry it, counts as if particles did.
+//!
 //! Only cells near an empty one are looked at: the inside of a liquid costs a glance at each Bucket.
 
 mod band;
@@ -41,9 +43,10 @@ pub fn find(
     let band = Band::find(domain, particles, volume, field, (distance, reach))?;
     let mut near = DiscreteVolume::on("surface", domain, band.topology.clone());
     let moments = moments::add_channels(&mut near)?;
-    moments::gather(domain, particles, field, &band, &near, moments)?;
+    moments::gather(domain, particles, volume, field, &band, &near, moments)?;
     walls::gather_images(domain, particles, volume, field, &band, &near, moments)?;
-    shape::measure(domain, &band, (&near, moments), (volume, distance), reach)?;
+    let full = full_cell(domain, volume, field)?;
+    shape::measure(domain, &band, (&near, moments), (volume, distance), reach, full)?;
 
     let channels = add_distances(&mut near, reach)?;
     walls::go_on_inside(domain, volume, field, distance, (&near, channels.distance))?;
@@ -51,6 +54,13 @@ pub fn find(
     redistance(domain, &mut near, channels, f64::from(reach), &beyond)?;
     take(domain, &band, (&near, channels.distance), (volume, distance), reach)?;
     mark_cells(domain, volume, field, distance)
+}
+
+/// What a cell holds at rest [kg]; without masses, as many particles as cells begin with.
+fn full_cell(domain: &GridDomain, volume: &DiscreteVolume, field: &FluidField) -> Result<f32> {
+    let density = volume.column(field.density)?.background();
+    let voxel = domain.frame().voxel_size(0) as f32;
+    Ok(field.particles.map_or(8.0, |_| density * voxel * voxel * voxel))
 }
 
 /// Adds a channel of distances, and one for a pass to write.

@@ -25,23 +25,29 @@ pub fn add_channels(near: &mut DiscreteVolume) -> Result<Moments> {
     })
 }
 
-/// Adds the particles of cells that give.
+/// Adds the particles of cells that give, and what these hold themselves.
 pub fn gather(
     domain: &GridDomain,
     particles: &ParticleSystem,
+    volume: &DiscreteVolume,
     field: &FluidField,
     band: &Band,
     near: &DiscreteVolume,
     moments: Moments,
 ) -> Result<()> {
     const PAD: usize = 1;
+    let part = field.interior.map_or(0.0, |interior| interior.part as f32);
     let pad = Pad::both(PAD as u8);
     let per_voxel = 1.0 / domain.frame().voxel_size(0) as f32;
     let mass = field.particles.map(|carrier| particles.own(carrier.mass));
     Accessor::new("feel particles", domain).over(near.topology()).scatter(
-        (particles.own(particles.position()), mass, band.marks.own(band.giving)),
+        (
+            (particles.own(particles.position()), mass),
+            field.interior.map(|interior| volume.own(interior.parts)),
+            band.marks.own(band.giving),
+        ),
         (near.accumulate(moments.first, pad), near.accumulate(moments.second, pad)),
-        |_, (position, mass, giving), (first, second)| {
+        |_, ((position, mass), interior, giving), (first, second)| {
             if giving.iter().all(|&word| word == 0) {
                 return;
             }
@@ -53,9 +59,34 @@ pub fn gather(
                     add::<PAD, { window(PAD) }>(place, [x, y, z], weight, first, second);
                 }
             }
+            each_held(giving, interior, part, |place, cell, weight| {
+                add::<PAD, { window(PAD) }>(place, cell, weight, first, second);
+            });
         },
     )?;
     Ok(())
+}
+
+/// Calls `act` with the places [voxels], cells and masses of points that stand for what giving cells hold themselves: eight in
+/// each, evenly spread.
+#[inline(always)]
+pub fn each_held(
+    giving: &[u64],
+    interior: Option<&[u32]>,
+    part: f32,
+    mut act: impl FnMut(Vec3, [i32; 3], f32),
+) {
+    for (n, &parts) in interior.into_iter().flatten().enumerate() {
+        if parts == 0 || giving[n >> 6] >> (n & 63) & 1 == 0 {
+            continue;
+        }
+        let cell = [(n >> 6) as i32, (n >> 3 & 7) as i32, (n & 7) as i32];
+        for corner in 0..8 {
+            let half = [corner >> 2, corner >> 1 & 1, corner & 1].map(|c| 0.25 + 0.5 * c as f32);
+            let place = Vec3::from_array(cell.map(|c| c as f32)) + Vec3::from_array(half);
+            act(place, cell, 0.125 * part * parts as f32);
+        }
+    }
 }
 
 /// The cell of a particle in a Bucket, by its place in voxels.

@@ -9,6 +9,10 @@
 //! distance is large: within a liquid, at its surface and in a sheet, no more than 1/4 comes from the direction across the
 //! surface; a cell in a gap has more, and is outside. (B. Solenthaler and others, *A Unified Particle Model for Fluid-Solid
 //! Interactions*, 2007, cure the same fault by how fast the mean place moves.)
+//!
+//! Places alone do not tell how much there is: a layer that has sunk into itself would look as thin as it is, feel no pressure, and
+//! sink further. So a cell is no farther outside than its mass says: as deep as a plane that leaves as much of the kernel, with some
+//! slack, so that chance does not move the surface.
 
 use super::band::Band;
 use super::moments::Moments;
@@ -29,13 +33,17 @@ const STEEP: f32 = 5.0;
 /// Measured distances are no deeper inside than this [voxels]: there the mean place says little more.
 const DEEPEST: f32 = -1.2;
 
-/// Writes the distance [m] of every measured cell.
+/// By how much a cell may lie farther outside than its mass says [voxels].
+const SLACK: f32 = 0.25;
+
+/// Writes the distance [m] of every measured cell; a full cell holds `full` [kg].
 pub fn measure(
     domain: &GridDomain,
     band: &Band,
     (near, moments): (&DiscreteVolume, Moments),
     (volume, distance): (&DiscreteVolume, Handle<f32>),
     reach: f32,
+    full: f32,
 ) -> Result<()> {
     let voxel = domain.frame().voxel_size(0) as f32;
     let access = (
@@ -54,7 +62,10 @@ pub fn measure(
                 let (sum, mass) = (first[n].truncate(), first[n].w);
                 // Where nothing is felt, not even a number that is none, there is no liquid.
                 *distance = match mass > 0.0 && sum.is_finite() {
-                    true => (depth(sum.length() / mass, second[n] / mass) * voxel).min(reach),
+                    true => {
+                        let placed = depth(sum.length() / mass, second[n] / mass);
+                        (placed.min(by_mass(mass / full) + SLACK) * voxel).min(reach)
+                    }
                     false => reach,
                 };
             }
@@ -80,4 +91,40 @@ fn from_plane(mean: f32) -> f32 {
     let bent = a + t * (b + t * (c + t * d));
     let straight = (mean - 0.375) / 0.75;
     if mean < 0.75 { bent.max(DEEPEST) } else { straight }
+}
+
+/// How deep a plane lies that leaves this part of the kernel [voxels]: the inverse of ∫ of the quadratic B-spline.
+#[inline(always)]
+fn by_mass(part: f32) -> f32 {
+    // Symmetric about one half. The last sixth is the cube of what is left of the kernel's half width; the middle part
+    // ¾ d − d³/3 is inverted by two steps of Newton's method.
+    let more = (part - 0.5).abs().min(0.5);
+    let d = if more > 1.0 / 3.0 {
+        1.5 - (6.0 * (0.5 - more)).cbrt()
+    } else {
+        let step = |d: f32| d - (0.75 * d - d * d * d / 3.0 - more) / (0.75 - d * d);
+        step(step(more / 0.75))
+    };
+    if part > 0.5 { -d } else { d }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_by_mass_is_that_of_the_plane_that_leaves_as_much_of_the_kernel() {
+        // The part of the quadratic B-spline below d, by its pieces.
+        let below = |d: f64| match d {
+            d if d < -0.5 => (1.5 + d).max(0.0).powi(3) / 6.0,
+            d if d <= 0.5 => 0.5 + 0.75 * d - d.powi(3) / 3.0,
+            d => 1.0 - (1.5 - d).max(0.0).powi(3) / 6.0,
+        };
+        for n in -29..30 {
+            let d = f64::from(n) / 20.0;
+            let found = by_mass(below(-d) as f32);
+            assert!((f64::from(found) - d).abs() < 0.01, "{found} for {d}");
+        }
+        assert_eq!(by_mass(700.0), -1.5);
+    }
 }

@@ -1,7 +1,7 @@
 //! Solids go on with the liquid beside them: mirror images of particles and of distances behind walls.
 
 use super::band::Band;
-use super::moments::{Moments, add, cell_of, window};
+use super::moments::{Moments, add, cell_of, each_held, window};
 use undine_core::access::{Accessor, Pad, Tile};
 use undine_core::glam::Vec3;
 use undine_core::volume::{DiscreteVolume, VoxelShape};
@@ -47,39 +47,42 @@ pub fn gather_images(
     }
 
     let pad = Pad::both(PAD as u8);
+    let part = field.interior.map_or(0.0, |interior| interior.part as f32);
     let mass = field.particles.map(|carrier| particles.own(carrier.mass));
     Accessor::new("feel images behind walls", domain).over(&walled).scatter_with(
         (
-            particles.own(particles.position()),
-            mass,
+            (particles.own(particles.position()), mass),
+            field.interior.map(|interior| volume.own(interior.parts)),
             band.marks.own(band.giving),
             volume.around(field.walls.distance, WALL_PAD),
         ),
         (near.accumulate(moments.first, pad), near.accumulate(moments.second, pad)),
         || Tile::new(VoxelShape::CELLS.resolution, Pad::both(WALL_PAD), 0.0),
-        |tile, _, (position, mass, giving, wall), (first, second)| {
+        |tile, _, ((position, mass), interior, giving, wall), (first, second)| {
             wall.load(tile);
-            for (n, position) in position.iter().enumerate() {
-                let place = *position / voxel;
-                let [x, y, z] = cell_of(place);
-                if giving[x as usize] >> (y << 3 | z) & 1 == 0 {
-                    continue;
-                }
+            let mut mirror = |place: Vec3, weight: f32| {
                 let (wall, normal) = sample(tile, place);
                 let wall = wall / voxel;
-                if wall <= 0.0 || wall >= IMAGES {
-                    continue;
+                if !(wall < IMAGES) {
+                    return;
                 }
-                let Some(normal) = normal.try_normalize() else { continue };
-                let image = place - 2.0 * wall * normal;
+                let Some(normal) = normal.try_normalize() else { return };
+                let image = place - 2.0 * wall.max(0.0) * normal;
                 let cell = image.to_array().map(|c| c.floor() as i32);
                 let inside = cell.iter().all(|c| (-3..11).contains(c));
                 // Behind a thin wall there is no room for images.
-                if inside && sample(tile, image).0 < 0.0 {
-                    let weight = mass.map_or(1.0, |mass| mass[n]);
+                if inside && wall > 0.0 && sample(tile, image).0 < 0.0 {
                     add::<PAD, { window(PAD) }>(image, cell, weight, first, second);
                 }
+            };
+            for (n, position) in position.iter().enumerate() {
+                let place = *position / voxel;
+                let [x, y, z] = cell_of(place);
+                if giving[x as usize] >> (y << 3 | z) & 1 != 0 {
+                    mirror(place, mass.map_or(1.0, |mass| mass[n]));
+                }
             }
+            each_held(giving, interior, part, |place, _, weight| mirror(place, weight));
         },
     )?;
     Ok(())
