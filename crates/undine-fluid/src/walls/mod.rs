@@ -1,4 +1,4 @@
-//! Colliders are walls of fluids: they are cut out of cells, and keep particles out.
+//! Colliders and rigid bodies are walls of fluids: they are cut out of cells, and keep particles out.
 
 mod cut;
 mod keep_out;
@@ -6,6 +6,7 @@ mod near;
 mod plain;
 mod swallowed;
 
+use crate::bodies::Swimmers;
 use near::{Near, Seen};
 use swallowed::Swallowed;
 use undine_core::mesh::Bounds;
@@ -20,7 +21,7 @@ pub const DECLARATION: Declaration = Declaration {
     name: "walls",
     kind: Kind::Operator,
     doc: "Makes colliders the walls of fluids, however thin and however they move",
-    about: "Every fluid in its scope against every collider in its scope. What a collider leaves open of a cell is measured, \
+    about: "Every fluid in its scope against every collider and rigid body in its scope. What they leave open of a cell is measured, \
             so that slopes are smooth at any resolution, and a wall thinner than a voxel closes the faces that it crosses. \
             Particles are followed on their whole way, so that none gets through. Fluids slip along walls unless \
             `friction` is given; the friction of a collider itself is for what is dry.",
@@ -47,6 +48,7 @@ pub const DECLARATION: Declaration = Declaration {
 pub struct Walls {
     fluids: Vec<(ObjectId, FluidField)>,
     colliders: Vec<(ObjectId, Id<Option<Collider>>)>,
+    bodies: Swimmers,
     friction: f64,
     /// The frame in which it was last told that a collider is too fast.
     told: Option<i64>,
@@ -67,10 +69,11 @@ impl Operator for Walls {
         let fluids: Vec<_> = scope.iter().filter_map(|id| Some((*id, offers(id).fluid?))).collect();
         let colliders: Vec<_> =
             all.iter().filter_map(|id| Some((*id, offers(id).collider?))).collect();
-        if fluids.is_empty() || colliders.is_empty() {
+        let bodies = Swimmers::among(world, &all);
+        if fluids.is_empty() || (colliders.is_empty() && bodies.is_empty()) {
             return Ok(None);
         }
-        let mut walls = Self { fluids, colliders, friction: 0.0, told: None, seen: None };
+        let mut walls = Self { fluids, colliders, bodies, friction: 0.0, told: None, seen: None };
         walls.update(ingest)?;
         Ok(Some(walls))
     }
@@ -86,22 +89,25 @@ impl Operator for Walls {
         let everything = || particles().map(|store| store.everything());
         if self.carried().next().is_some() {
             on.task(Stage::GroupEnter, "take out of walls", Self::take_out)
+                .reads(self.bodies.channels())
                 .accumulates(everything());
         }
-        on.task(Stage::CutCells, "cut solids out of cells", Self::cut_cells).writes(
-            volumes().flat_map(|store| {
+        on.task(Stage::CutCells, "cut solids out of cells", Self::cut_cells)
+            .reads(self.bodies.channels())
+            .writes(volumes().flat_map(|store| {
                 store.channels(["open", "open-volume", "wall-v", "wall-distance"])
-            }),
-        );
+            }));
         // · Stage::SolvePressure    what is open of faces                Operator
         // · Stage::Advance          particles move                       Object
         if self.carried().next().is_some() {
             on.task(Stage::Collide, "keep particles out of walls", Self::keep_particles_out)
                 .reads(volumes().map(|store| store.channel("wall-distance")))
+                .reads(self.bodies.channels())
                 .reads(particles().map(|store| store.channel("position-before")))
                 .writes(particles().flat_map(|store| store.channels(["position", "v"])));
             on.task(Stage::GroupExit, "end what walls have swallowed", Self::end_swallowed)
                 .reads(volumes().map(|store| store.channel("wall-distance")))
+                .reads(self.bodies.channels())
                 .accumulates(everything());
         }
     }
@@ -113,9 +119,10 @@ impl Walls {
         self.fluids.iter().filter_map(|(object, fluid)| Some((*object, fluid, fluid.particles?)))
     }
 
-    /// The colliders that are there now, by their places in the list.
-    fn present(&self, world: &World) -> Vec<Option<Collider>> {
-        self.colliders.iter().map(|(_, id)| world.colliders[*id].clone()).collect()
+    /// The colliders that are there now, by their places in the list, and then bodies.
+    fn present(&self, world: &World, bodies: Vec<Collider>) -> Vec<Option<Collider>> {
+        let colliders = self.colliders.iter().map(|(_, id)| world.colliders[*id].clone());
+        colliders.chain(bodies.into_iter().map(Some)).collect()
     }
 
     /// Before the first step, takes the liquid out of walls that begins in one.
@@ -123,8 +130,8 @@ impl Walls {
         if now.count > 0 {
             return Ok(());
         }
-        let colliders = self.present(world);
         let start = Moment { step: 0.0, ..*now };
+        let colliders = self.present(world, self.bodies.end(world, &start)?);
         let steps: Vec<_> = during(&colliders, &start)?.into_iter().flatten().collect();
         let near: Vec<Near<'_>> = steps.iter().map(Near::new).collect();
         for (object, _, on) in self.carried() {
@@ -139,7 +146,8 @@ impl Walls {
     }
 
     fn cut_cells(&mut self, world: &mut World, now: &Moment) -> Result<()> {
-        let colliders = self.present(world);
+        let bodies = self.bodies.begin(world, now)?;
+        let colliders = self.present(world, bodies);
         let steps = during(&colliders, now)?;
         let seen = Seen::all(&colliders, &steps);
         let stale = near::stale(self.seen.as_deref(), &seen);
@@ -175,7 +183,7 @@ impl Walls {
     }
 
     fn keep_particles_out(&mut self, world: &mut World, now: &Moment) -> Result<()> {
-        let colliders = self.present(world);
+        let colliders = self.present(world, self.bodies.end(world, now)?);
         let steps: Vec<ColliderStep<'_>> = during(&colliders, now)?.into_iter().flatten().collect();
         if steps.is_empty() {
             return Ok(());
@@ -197,7 +205,7 @@ impl Walls {
 
     /// Ends what is deep inside of walls when the step is over.
     fn end_swallowed(&mut self, world: &mut World, now: &Moment) -> Result<()> {
-        let colliders = self.present(world);
+        let colliders = self.present(world, self.bodies.end(world, now)?);
         let steps: Vec<ColliderStep<'_>> = during(&colliders, now)?.into_iter().flatten().collect();
         let near: Vec<Near<'_>> = steps.iter().map(Near::new).collect();
         for (object, fluid, on) in self.carried() {
