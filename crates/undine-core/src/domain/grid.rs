@@ -59,6 +59,12 @@ impl GridDomain {
         self
     }
 
+    /// The same lattice without Buckets, for this process alone: what every process keeps a whole copy of lives on it, such as
+    /// solids that all of them compute alike.
+    pub fn alone(&self) -> Self {
+        Self::new(self.label.clone(), self.frame).with_budget(self.budget.clone())
+    }
+
     /// How messages call the Domain.
     pub fn label(&self) -> &str {
         &self.label

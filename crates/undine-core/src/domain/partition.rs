@@ -70,16 +70,20 @@ impl Partition {
         if self.cuts.is_empty() {
             return 0;
         }
-        if *frame == self.frame {
-            self.owner_at(bucket.key().position())
-        } else {
-            // Another lattice: by the Bucket's centre, clamped to where this lattice reaches.
-            let cell = (frame.centre(bucket) - self.frame.origin()) / self.frame.bucket_size(0);
-            let limit = f64::from(Bucket::limit(0));
-            let cell =
-                cell.floor().clamp(glam::DVec3::splat(-limit), glam::DVec3::splat(limit - 1.0));
-            self.owner_at(Bucket::at(0, cell.as_ivec3()).key().position())
+        self.owner_at(Self::place(&self.frame, frame, bucket).position())
+    }
+
+    /// Where a Bucket of a Domain with the lattice `frame` stands along the curve of another lattice, `cut`, whose Partition
+    /// shares it out: by its centre, clamped to where that lattice reaches. So all Domains of a run can be weighed on the one curve
+    /// that cuts them.
+    pub fn place(cut: &Frame, frame: &Frame, bucket: Bucket) -> BucketKey {
+        if frame == cut {
+            return bucket.key();
         }
+        let cell = (frame.centre(bucket) - cut.origin()) / cut.bucket_size(0);
+        let limit = f64::from(Bucket::limit(0));
+        let cell = cell.floor().clamp(glam::DVec3::splat(-limit), glam::DVec3::splat(limit - 1.0));
+        Bucket::at(0, cell.as_ivec3()).key()
     }
 
     /// The process that owns the Bucket with a key: [`Self::owner`], without a walk along the curve

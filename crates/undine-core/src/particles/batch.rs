@@ -89,4 +89,13 @@ impl Batch {
         column.copy_from_slice(values);
         Ok(())
     }
+
+    /// Keeps the particles at these places, in this order.
+    pub(super) fn keep(&mut self, places: &[u32]) {
+        self.buckets = places.iter().map(|&place| self.buckets[place as usize]).collect();
+        if !self.parents.is_empty() {
+            self.parents = places.iter().map(|&place| self.parents[place as usize]).collect();
+        }
+        self.columns.iter_mut().for_each(|column| column.gather(places));
+    }
 }

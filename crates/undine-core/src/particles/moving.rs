@@ -83,19 +83,92 @@ impl ParticleSystem {
     /// and then of the batch. Collective: each process appends a batch of its own, be it empty. Returns the
     /// ids of this process's batch.
     pub fn append(&mut self, domain: &GridDomain, mut batch: Batch) -> Result<Range<u64>> {
-        let owners = domain.check_owners(self.label(), &self.topology);
-        let wanted =
-            domain.processes().all_agree(owners.and_then(|()| self.check_batch(&mut batch)))?;
-
+        let wanted = self.agree_on_batch(domain, &mut batch)?;
         let (ids, next_id) = new_ids(&**domain.processes(), self.next_id, batch.len())?;
+        self.number(&mut batch, ids.clone())?;
+        self.add(domain, batch, &wanted, next_id)?;
+        Ok(ids)
+    }
+
+    /// Adds the particles of a batch as [`Self::append`] does, with ids in the order of `keys`, one for each particle, over all
+    /// processes: the ids that a single process would give, wherever the particles are. Keys must differ. Collective.
+    pub fn append_in_order(
+        &mut self,
+        domain: &GridDomain,
+        mut batch: Batch,
+        keys: &[u64],
+    ) -> Result<()> {
+        let counted = match keys.len() == batch.len() {
+            true => Ok(()),
+            false => Err(CoreError::WrongLength {
+                what: format!("the keys of new particles of {}", self.label()),
+                found: keys.len(),
+                wanted: batch.len(),
+            }),
+        };
+        domain.processes().all_agree(counted)?;
+        let wanted = self.agree_on_batch(domain, &mut batch)?;
+        let mut all = domain.processes().all_gather_values(keys)?.concat();
+        all.par_sort_unstable();
+        let first = self.next_id;
+        let id = |key: &u64| first + all.partition_point(|other| other < key) as u64;
+        self.number(&mut batch, keys.iter().map(id))?;
+        self.add(domain, batch, &wanted, first + all.len() as u64)
+    }
+
+    /// Adds the particles of a batch that every process has made alike: each keeps those in its own Buckets, and nothing travels.
+    /// They get the next free ids, in the order of the batch. Collective. Returns the ids.
+    pub fn append_same(&mut self, domain: &GridDomain, mut batch: Batch) -> Result<Range<u64>> {
+        if domain.processes().count() == 1 {
+            return self.append(domain, batch);
+        }
+        let wanted = self.agree_on_batch(domain, &mut batch)?;
+        let lengths = domain.processes().all_gather_values(&[batch.len() as u64])?.concat();
+        if let Some(&other) = lengths.iter().find(|&&other| other != batch.len() as u64) {
+            return Err(CoreError::WrongLength {
+                what: format!("a batch of {} that all processes make alike", self.label()),
+                found: other as usize,
+                wanted: batch.len(),
+            });
+        }
+        let ids = self.next_id..self.next_id + batch.len() as u64;
+        self.number(&mut batch, ids.clone())?;
+        let rank = domain.processes().rank();
+        let mine: Vec<u32> = (0..batch.len() as u32)
+            .into_par_iter()
+            .filter(|&place| domain.owner(batch.buckets[place as usize]) == rank)
+            .collect();
+        batch.keep(&mine);
+        self.add(domain, batch, &wanted, ids.end)?;
+        Ok(ids)
+    }
+
+    /// Checks everyone's batch before anything changes; the Buckets that this process's particles go to.
+    fn agree_on_batch(&self, domain: &GridDomain, batch: &mut Batch) -> Result<BucketSet> {
+        let owners = domain.check_owners(self.label(), &self.topology);
+        domain.processes().all_agree(owners.and_then(|()| self.check_batch(batch)))
+    }
+
+    /// Gives the particles of a batch their ids.
+    fn number(&self, batch: &mut Batch, ids: impl Iterator<Item = u64>) -> Result<()> {
         let id_column = self.channels.ordinal(self.id)?;
         if let Some(column) =
             batch.columns[id_column].as_any_mut().downcast_mut::<FlatColumn<u64>>()
         {
-            column.iter_mut().zip(ids.clone()).for_each(|(id, next)| *id = next);
+            column.iter_mut().zip(ids).for_each(|(id, next)| *id = next);
         }
+        Ok(())
+    }
 
-        self.make_buckets(domain, &wanted, Vec::new())?;
+    /// Adds a batch whose particles have their ids, making the Buckets that any process wants.
+    fn add(
+        &mut self,
+        domain: &GridDomain,
+        batch: Batch,
+        wanted: &BucketSet,
+        next_id: u64,
+    ) -> Result<()> {
+        self.make_buckets(domain, wanted, Vec::new())?;
         self.next_id = next_id;
         let outside = self.topology.stored() as Slot;
         let goal = |(place, &to): (usize, &Bucket)| Goal {
@@ -105,8 +178,7 @@ impl ParticleSystem {
         };
         let goals: Vec<Goal> = batch.buckets.par_iter().enumerate().map(goal).collect();
         self.travel(domain, &[], batch.columns, goals)?;
-        self.account()?;
-        Ok(ids)
+        self.account()
     }
 
     /// Checks a batch before anything changes, and brings offsets that left their Bucket home. Returns

@@ -17,31 +17,72 @@ use std::{fmt::Display, process::ExitCode, sync::Arc};
 /// In the environment, `UNDINE_MPI_CHUNK` sets the largest single MPI message in bytes (default 1 GiB): a longer parcel
 /// travels in pieces.
 pub fn launch<E: Display>(main: impl FnOnce(Arc<dyn Processes>) -> Result<(), E>) -> ExitCode {
-    let outcome = match Place::find(|name| std::env::var(name).ok()) {
-        Some(place) => distributed(place, main),
-        None => embedded(main),
+    let outcome = match Place::here() {
+        Some(place) => distributed(&place, |processes| main(processes).map_err(Failure::told)),
+        None => embedded(|processes| main(processes).map_err(Failure::told)),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("error: {message}");
+        Err(failure) => {
+            if let Some(message) = failure.message {
+                eprintln!("error: {message}");
+            }
             ExitCode::FAILURE
         }
     }
 }
 
-fn embedded<E: Display>(
-    main: impl FnOnce(Arc<dyn Processes>) -> Result<(), E>,
-) -> Result<(), String> {
-    main(Arc::new(Single)).map_err(|error| error.to_string())
+/// As [`launch`], for a program that tells of its own failures: `main` returns the code that its process is to end with, and so
+/// does this. Another code than 0 on any process ends every one of them, with that code and without a word.
+pub fn launch_with_code(main: impl FnOnce(Arc<dyn Processes>) -> u8) -> u8 {
+    let main = |processes| match main(processes) {
+        0 => Ok(()),
+        code => Err(Failure { code, message: None }),
+    };
+    let place = Place::here();
+    let outcome = match &place {
+        Some(place) => distributed(place, main),
+        None => embedded(main),
+    };
+    match outcome {
+        Ok(()) => 0,
+        Err(Failure { code, message }) => {
+            // What all processes find out by themselves is said once.
+            if let Some(message) = message
+                && place.is_none_or(|place| place.rank == 0)
+            {
+                eprintln!("error: {message}");
+            }
+            code
+        }
+    }
+}
+
+/// Why a process fails, and the code that it ends with.
+struct Failure {
+    code: u8,
+    /// What is still to be said.
+    message: Option<String>,
+}
+
+impl Failure {
+    fn told(why: impl Display) -> Self {
+        Self { code: 1, message: Some(why.to_string()) }
+    }
+}
+
+fn embedded(
+    main: impl FnOnce(Arc<dyn Processes>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    main(Arc::new(Single))
 }
 
 #[cfg(feature = "mpi")]
-fn distributed<E: Display>(
-    place: Place,
-    main: impl FnOnce(Arc<dyn Processes>) -> Result<(), E>,
-) -> Result<(), String> {
-    let mpi = Mpi::initialise().map_err(|error| error.to_string())?;
+fn distributed(
+    place: &Place,
+    main: impl FnOnce(Arc<dyn Processes>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mpi = Mpi::initialise().map_err(Failure::told)?;
     if mpi.count() != place.count {
         // A foreign mpirun starts each process as a world of its own; N whole runs would overwrite each other's files.
         mpi.abort(&format!(
@@ -52,21 +93,22 @@ fn distributed<E: Display>(
     }
     match main(Arc::new(mpi.clone())) {
         Ok(()) => mpi.end(),
-        Err(error) => mpi.abort(&error.to_string()),
+        Err(Failure { message: Some(message), .. }) => mpi.abort(&message),
+        Err(Failure { code, message: None }) => mpi.abort_with_code(code),
     }
     Ok(())
 }
 
 #[cfg(not(feature = "mpi"))]
-fn distributed<E: Display>(
-    place: Place,
-    main: impl FnOnce(Arc<dyn Processes>) -> Result<(), E>,
-) -> Result<(), String> {
+fn distributed(
+    place: &Place,
+    main: impl FnOnce(Arc<dyn Processes>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     if place.count > 1 {
-        return Err(format!(
+        return Err(Failure::told(format!(
             "started as {}, but built without MPI: build with `--features mpi`, or start it without mpirun",
             name_of(place.rank, place.count)
-        ));
+        )));
     }
     embedded(main)
 }
@@ -85,6 +127,11 @@ impl Place {
         ("PMI_RANK", "PMI_SIZE"),
         ("PMIX_RANK", "SLURM_STEP_NUM_TASKS"),
     ];
+
+    /// As the environment of this process says.
+    fn here() -> Option<Place> {
+        Self::find(|name| std::env::var(name).ok())
+    }
 
     fn find(variable: impl Fn(&str) -> Option<String>) -> Option<Place> {
         Self::VARIABLES.iter().find_map(|(rank, count)| {

@@ -66,7 +66,7 @@ mod mpi;
 mod reduce;
 mod single;
 
-pub use launch::launch;
+pub use launch::{launch, launch_with_code};
 pub use single::Single;
 
 use crate::error::{CoreError, Result};

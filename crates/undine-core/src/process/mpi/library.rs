@@ -120,12 +120,12 @@ pub(super) fn test(what: &'static str, request: &mut ffi::MPI_Request) -> Result
     Ok(Some(usize::try_from(bytes).unwrap_or(0)))
 }
 
-/// Ends every process.
-pub(super) fn abort_all() -> ! {
+/// Ends every process with this code.
+pub(super) fn abort_all(code: u8) -> ! {
     // SAFETY: MPI is initialised when there is somebody to call this; should it have ended meanwhile, then aborting is
     // an error that ends this process too.
-    unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, 1) };
-    std::process::exit(1)
+    unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, code.into()) };
+    std::process::exit(code.into())
 }
 
 #[cfg(test)]

@@ -93,6 +93,11 @@ impl Mpi {
         drop(self.0.lock().take());
     }
 
+    /// Ends every process with this code, without a word.
+    pub fn abort_with_code(&self, code: u8) -> ! {
+        self.0.abort_all(code)
+    }
+
     /// Starts one collective operation, and waits for it.
     ///
     /// # Safety
@@ -345,6 +350,10 @@ impl Shared {
         // In one piece, lest the lines of several processes mix. There is nobody left to tell if it fails.
         let line = format!("{}: {message}\n", name_of(self.rank, self.count));
         let _ = std::io::stderr().write_all(line.as_bytes());
+        self.abort_all(1)
+    }
+
+    fn abort_all(&self, code: u8) -> ! {
         // One call at a time, also this one. But a thread that panics inside MPI holds the lock itself: do not insist.
         let mut attempts = 0;
         let _guard = loop {
@@ -356,7 +365,7 @@ impl Shared {
             }
             attempts += 1;
         };
-        library::abort_all()
+        library::abort_all(code)
     }
 }
 

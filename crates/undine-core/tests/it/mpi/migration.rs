@@ -3,7 +3,9 @@
 
 use super::crowd::Crowd;
 use super::passes;
-use super::scene::{Counted, alone, assert_same, distributed, hash};
+use super::scene::{
+    Counted, alone, assert_same, distributed, hash, random, random_point, share,
+};
 use std::{
     collections::BTreeSet,
     error::Error,
@@ -17,6 +19,49 @@ use undine_core::{
     glam::{DVec3, Vec3},
     process::Processes,
 };
+
+#[test]
+fn ids_of_new_particles_are_those_of_one_process() {
+    passes("new_ids");
+}
+
+/// What every process makes alike, and what each brings in an order that all share, gets the ids that one process gives.
+pub fn new_ids(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
+    let (domain, reference) = (distributed(processes), alone());
+    let (mut crowd, mut wanted) = (Crowd::new(&domain)?, Crowd::new(&reference)?);
+    for round in 0..3 {
+        let same = |crowd: &mut Crowd, domain: &GridDomain| {
+            let places: Vec<DVec3> = (0..300).map(|n| random_point(round, n, 2.5)).collect();
+            let mut batch = crowd.system.batch(&places)?;
+            batch.set("energy", &(0..300).map(|n| random(round, n)).collect::<Vec<_>>())?;
+            crowd.system.append_same(domain, batch)
+        };
+        assert_eq!(same(&mut crowd, &domain)?, same(&mut wanted, &reference)?);
+        let ordered = |crowd: &mut Crowd, domain: &GridDomain| {
+            let all: Vec<u64> = (0..300).collect();
+            let mine: Vec<u64> = share(&all, &**domain.processes()).to_vec();
+            let keys: Vec<u64> = mine.iter().map(|&n| hash(round, n)).collect();
+            let places: Vec<DVec3> = mine.iter().map(|&n| random_point(7, n, 2.5)).collect();
+            let mut batch = crowd.system.batch(&places)?;
+            batch.set("energy", &mine.iter().map(|&n| n as f64).collect::<Vec<_>>())?;
+            crowd.system.append_in_order(domain, batch, &keys)
+        };
+        ordered(&mut crowd, &domain)?;
+        ordered(&mut wanted, &reference)?;
+        assert_eq!(crowd.system.next_id(), wanted.system.next_id());
+        assert_same(&crowd.contents(&domain)?, &wanted.contents(&reference)?, "after appending");
+    }
+    // Batches that differ are refused by all, and change nothing.
+    if processes.count() > 1 {
+        let before = crowd.system.next_id();
+        let places = vec![DVec3::ZERO; processes.rank()];
+        let batch = crowd.system.batch(&places)?;
+        let error = crowd.system.append_same(&domain, batch).unwrap_err();
+        assert!(matches!(error, CoreError::WrongLength { .. }), "{error}");
+        assert_eq!(crowd.system.next_id(), before);
+    }
+    Ok(())
+}
 
 #[test]
 fn particles_migrate_as_they_would_on_one_process() {

@@ -46,6 +46,7 @@ const SCENARIOS: &[(&str, Scenario)] = &[
     ("halo", halo::halo),
     ("particle_halo", migration::particle_halo),
     ("migration", migration::migration),
+    ("new_ids", migration::new_ids),
     ("scatter", scatter::scatter),
     ("rebalance", rebalance::rebalance),
     ("queries", queries::queries),
