@@ -235,7 +235,8 @@ impl Emit {
         if particles.handle::<f32>("step-share").is_ok() {
             batch.set("step-share", &each(&|birth| birth.share as f32))?;
         }
-        particles.append(&world.domains[domain], batch)?;
+        // Every process knows of all births.
+        particles.append_same(&world.domains[domain], batch)?;
         Ok(())
     }
 

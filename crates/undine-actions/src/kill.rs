@@ -49,7 +49,8 @@ impl Kill {
     fn end(&mut self, world: &mut World, _: &Moment) -> Result<()> {
         for (object, on) in &self.on {
             let who = self.criteria.who(world, *object, *on)?;
-            if who.iter().any(|places| !places.is_empty()) {
+            // Where anybody goes, on whatever process, all know it.
+            if world.processes().any(who.iter().any(|places| !places.is_empty()))? {
                 world.particles[on.particles].delete(&who)?;
             }
         }

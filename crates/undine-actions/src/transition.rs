@@ -92,7 +92,7 @@ impl Transition {
     fn go_over(&mut self, world: &mut World, _: &Moment) -> Result<()> {
         for (object, spatial) in &self.from {
             let who = self.criteria.who(world, *object, (*spatial).into())?;
-            if who.iter().all(Vec::is_empty) {
+            if !world.processes().any(who.iter().any(|places| !places.is_empty()))? {
                 continue;
             }
             let (to, domain) = (self.to.1.particles, world.object(self.to.0).domain);
@@ -105,7 +105,7 @@ impl Transition {
             let mut batch = source.batch_for(&world.particles[to], &leaving)?;
             let ids = batch.parents().to_vec();
             batch.set(SOURCE_ID, &ids)?;
-            world.particles[to].append(&world.domains[domain], batch)?;
+            world.particles[to].append_in_order(&world.domains[domain], batch, &ids)?;
             world.particles[spatial.particles].delete(&who)?;
         }
         Ok(())

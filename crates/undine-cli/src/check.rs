@@ -36,7 +36,7 @@ pub fn check(arguments: &Check) -> ExitCode {
     text += &format!("  particles  {particles} to begin with\n");
     text += &format!("  memory     {}\n", bytes(memory));
     text += &format!("  disk       {}\n", bytes(disk));
-    if memory::default_budget().is_some_and(|free| memory > free) {
+    if memory::default_budget(1).is_some_and(|free| memory > free) {
         text += "  warning    that is more than is free; --quality 0.5 gives a quick look\n";
     }
     print(&text)

@@ -19,13 +19,34 @@ mod trace;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
+use std::sync::Arc;
 use terminal_size::{Width, terminal_size_of};
 use undine::ExitCode;
+use undine_core::process::{Processes, launch_with_code};
 
+/// A program by itself, or one of those that `mpirun` started: then all of them make a run together, and of all else the first
+/// does what there is to do.
 fn main() {
-    let arguments = Arguments::parse();
-    let code = match arguments.command {
-        Command::Run(arguments) => run::run(&arguments),
+    let code = launch_with_code(|processes| {
+        let is_first = processes.rank() == 0;
+        match Arguments::try_parse() {
+            Ok(Arguments { command: this }) if is_first || matches!(this, Command::Run(_)) => {
+                command(this, &processes) as u8
+            }
+            Err(why) if is_first => {
+                let _ = why.print();
+                why.exit_code() as u8
+            }
+            // The others wait for the first, and end as it does.
+            _ => 0,
+        }
+    });
+    std::process::exit(code.into());
+}
+
+fn command(command: Command, processes: &Arc<dyn Processes>) -> ExitCode {
+    match command {
+        Command::Run(arguments) => run::run(&arguments, processes),
         Command::Check(arguments) => check::check(&arguments),
         Command::Explain(arguments) => explain::explain(&arguments),
         Command::Help(arguments) => help::help(&arguments),
@@ -36,8 +57,7 @@ fn main() {
         Command::Convert(arguments) => convert::convert(&arguments),
         Command::Render(arguments) => render::render(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
-    };
-    std::process::exit(code as i32);
+    }
 }
 
 /// Writes to standard output; a reader that has gone away is no reason to complain.

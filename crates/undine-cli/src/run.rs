@@ -4,33 +4,48 @@ use crate::arguments::Run;
 use crate::progress::{Progress, Style};
 use crate::{memory, scene, trace, width};
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 use undine::cache::{Choice, Which, read_manifest};
 use undine::run::cache_folder;
 use undine::{ExitCode, Options, RunError};
 use undine_core::memory::MemoryBudget;
+use undine_core::process::Processes;
 use undine_scene::Scene;
 use undine_sim::SimError;
 
-/// Runs a scene.
-pub fn run(arguments: &Run) -> ExitCode {
-    if let Some(threads) = arguments.threads {
-        if threads == 0 || threads > 1024 {
-            eprintln!("error: --threads goes from 1 to 1024");
-            return ExitCode::BadScene;
-        }
+/// How long a process that fails waits before it speaks. What ends one mostly ends all of them, and the first then tells of it
+/// and ends the others; one that fails alone has to end them all by itself.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Runs a scene, together with other processes if there are any.
+pub fn run(arguments: &Run, processes: &Arc<dyn Processes>) -> ExitCode {
+    let is_first = processes.rank() == 0;
+    if arguments.threads.is_some_and(|threads| threads == 0 || threads > 1024) {
+        wait_for_first(&**processes);
+        eprintln!("error: --threads goes from 1 to 1024");
+        return ExitCode::BadScene;
+    }
+    let sharing = memory::sharing(&**processes);
+    if let Some(threads) = arguments.threads.or_else(|| memory::default_threads(sharing)) {
         let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     }
-    if let Some(path) = &arguments.trace
+    if let Some(path) = arguments.trace.as_ref().filter(|_| is_first)
         && let Err(why) = trace::begin(path)
     {
         eprintln!("error: cannot write the trace {}: {why}", path.display());
         return ExitCode::Disk;
     }
-    let scene = match scene::load(&arguments.scene) {
+    let scene = match scene::read(&arguments.scene) {
         Ok(scene) => scene,
-        Err(code) => return code,
+        Err(report) => {
+            wait_for_first(&**processes);
+            eprint!("{}", report.render(width()));
+            return ExitCode::BadScene;
+        }
     };
-    if !arguments.quiet && !scene.warnings.diagnostics().is_empty() {
+    let quiet = arguments.quiet || !is_first;
+    if !quiet && !scene.warnings.diagnostics().is_empty() {
         eprint!("{}", scene.warnings.render(width()));
     }
     let which = match (arguments.fresh, arguments.keep) {
@@ -38,34 +53,40 @@ pub fn run(arguments: &Run) -> ExitCode {
         (_, true) => Which::Keep,
         _ => Which::Resume,
     };
-    let budget = arguments.memory.or_else(memory::default_budget);
+    let budget = arguments.memory.or_else(|| memory::default_budget(sharing));
     let options = Options {
         choice: Choice { which, from: arguments.from },
         budget: budget.map_or_else(MemoryBudget::unlimited, MemoryBudget::new),
+        processes: processes.clone(),
     };
-    let style = match (arguments.quiet, arguments.json) {
+    let style = match (quiet, arguments.json) {
         (true, _) => Style::Quiet,
         (_, true) => Style::Json,
         _ => Style::People,
     };
     let mut progress = Progress::new(style);
-    match undine::run(&scene, &options, &mut progress) {
-        Ok(_) => ExitCode::Done,
-        Err(why) => {
-            let code = tell(&why, &scene);
-            if arguments.json {
-                println!(
-                    "{}",
-                    serde_json::json!({"event": "end", "code": code as i32, "error": why.to_string()})
-                );
-            }
-            // What was wrong from the start has changed nothing.
-            if code != ExitCode::BadScene || matches!(why, RunError::Stopped { .. }) {
-                eprintln!("  kept    {}", kept(&cache_folder(&scene)));
-                eprintln!("  again   {}", again());
-            }
-            code
-        }
+    let Err(why) = undine::run(&scene, &options, &mut progress) else { return ExitCode::Done };
+    wait_for_first(&**processes);
+    let code = tell(&why, &scene);
+    if arguments.json {
+        println!(
+            "{}",
+            serde_json::json!({"event": "end", "code": code as i32, "error": why.to_string()})
+        );
+    }
+    // What was wrong from the start has changed nothing.
+    if code != ExitCode::BadScene || matches!(why, RunError::Stopped { .. }) {
+        eprintln!("  kept    {}", kept(&cache_folder(&scene)));
+        eprintln!("  again   {}", again(processes.count()));
+    }
+    code
+}
+
+/// On others than the first process: waits for the first to tell what went wrong, and to end all; then says who speaks.
+fn wait_for_first(processes: &dyn Processes) {
+    if processes.rank() > 0 {
+        std::thread::sleep(PATIENCE);
+        eprintln!("process {} of {}:", processes.rank(), processes.count());
     }
 }
 
@@ -104,9 +125,12 @@ fn kept(cache: &Path) -> String {
     }
 }
 
-/// The command that goes on: this one, without what would throw away or redo frames.
-fn again() -> String {
+/// The command that goes on: this one, on as many processes, without what would throw away or redo frames.
+fn again(processes: usize) -> String {
     let mut words = Vec::new();
+    if processes > 1 {
+        words.push(format!("mpirun -n {processes}"));
+    }
     let mut skip = false;
     for word in std::env::args() {
         if std::mem::take(&mut skip) || word == "--fresh" || word.starts_with("--from=") {

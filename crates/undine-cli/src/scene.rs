@@ -8,19 +8,23 @@ use undine_scene::{Diagnostic, Place, Report, Scene, Source};
 
 /// The scene with what the command line changes in it; errors are printed.
 pub fn load(arguments: &SceneArguments) -> Result<Scene, ExitCode> {
-    let path = file(&arguments.scene);
-    let refused = |report: Report| {
+    read(arguments).map_err(|report| {
         eprint!("{}", report.render(width()));
         ExitCode::BadScene
-    };
-    let mut scene = Scene::load(&path, &catalogue(), &arguments.set).map_err(refused)?;
+    })
+}
+
+/// The same, with errors for whoever prints them.
+pub fn read(arguments: &SceneArguments) -> Result<Scene, Report> {
+    let path = file(&arguments.scene);
+    let mut scene = Scene::load(&path, &catalogue(), &arguments.set)?;
     if let Some(frames) = &arguments.frames {
         scene.settings.end_at(frames).map_err(|help| {
             let source = Source::new("--frames", frames);
             let place = Place { source, span: 0..frames.len() };
             let mut report = Report::default();
             report.add(Diagnostic::error(&place, "the run cannot make these frames").help(help));
-            refused(report)
+            report
         })?;
     }
     if let Some(quality) = arguments.quality {

@@ -146,7 +146,8 @@ impl Object for Particles {
                 })
             },
         )?;
-        Ok(sums.into_iter().fold(Budget::default(), |sum, bucket| sum + bucket))
+        let own = sums.into_iter().fold(Budget::default(), |sum, bucket| sum + bucket);
+        Ok(own.of_all(&**world.processes())?)
     }
 
     fn longest_step(&self, world: &World, courant: &Courant) -> Result<f64> {
@@ -266,7 +267,8 @@ fn fill(
     }
     batch.set("v", &initial.velocity.iter().map(|value| value.as_vec3()).collect::<Vec<_>>())?;
     batch.set("pscale", &initial.radius.iter().map(|&radius| radius as f32).collect::<Vec<_>>())?;
-    Ok(particles.append(&world.domains[domain], batch)?.start)
+    // Every process has read the whole input.
+    Ok(particles.append_same(&world.domains[domain], batch)?.start)
 }
 
 impl Particles {

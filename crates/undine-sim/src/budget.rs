@@ -1,7 +1,9 @@
 //! How much there is of what nature keeps: mass, momentum and energy.
 
 use std::ops::Add;
+use undine_core::Result;
 use undine_core::glam::DVec3;
+use undine_core::process::Processes;
 
 /// What an Object has of what nature keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -30,6 +32,22 @@ impl Budget {
             kinetic_energy: 0.5 * momentum.dot(velocity),
             potential_energy: 0.0,
         }
+    }
+
+    /// The sum of what every process has, added in order of rank. Collective.
+    pub fn of_all(self, processes: &dyn Processes) -> Result<Self> {
+        let (p, l) = (self.momentum, self.angular_momentum);
+        let mut sums =
+            [self.mass, p.x, p.y, p.z, l.x, l.y, l.z, self.kinetic_energy, self.potential_energy];
+        processes.all_sum_f64s(&mut sums)?;
+        let [mass, px, py, pz, lx, ly, lz, kinetic_energy, potential_energy] = sums;
+        Ok(Self {
+            mass,
+            momentum: DVec3::new(px, py, pz),
+            angular_momentum: DVec3::new(lx, ly, lz),
+            kinetic_energy,
+            potential_energy,
+        })
     }
 }
 

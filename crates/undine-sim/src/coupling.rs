@@ -2,16 +2,17 @@
 //!
 //! This is scratch: it is made from channels when a substep begins, and what has to live on goes back into channels when it
 //! ends.
+//!
+//! In a distributed run, the system is whole on every process: particles in spatial order that take part in it are brought
+//! together, process after process, and each process then computes the same bits. So all functions here are collective.
 
 use crate::constraint::Placed;
 use crate::error::Result;
 use crate::newton::{Embedded as Hung, Pose, Shape, Term};
 use crate::offers::{Bodies, Embedded, ObjectId, Spatial};
 use crate::world::World;
-use undine_core::ParticleSystem;
-use undine_core::channel::ChannelRef;
 use undine_core::glam::{DMat3, DVec3, Vec3};
-use undine_core::particles::Particles;
+use undine_core::{Element, Handle, ParticleSystem};
 
 /// The elements of one Constraint, while a substep is solved.
 pub trait Coupling: Send {
@@ -30,7 +31,7 @@ pub trait Coupling: Send {
 pub fn placed(world: &World, embedded: &Embedded, ahead: f64) -> Result<Vec<Placed>> {
     match embedded {
         Embedded::Particles(spatial) => {
-            let positions = positions(&world.particles[spatial.particles], spatial, ahead)?;
+            let positions = positions(world, spatial, ahead)?;
             Ok(positions.into_iter().map(Placed::at).collect())
         }
         Embedded::OnBodies(on) => {
@@ -72,7 +73,7 @@ pub fn ids(world: &World, embedded: &Embedded) -> Result<Vec<u64>> {
     match embedded {
         Embedded::Particles(spatial) => {
             let particles = &world.particles[spatial.particles];
-            flat(particles, &particles.column(particles.id())?, |id| *id)
+            flat(world, particles, particles.id(), |id| *id)
         }
         Embedded::OnBodies(on) => {
             let points = &world.points[on.points];
@@ -99,8 +100,7 @@ pub fn numbers(world: &World, embedded: &Embedded, channel: &str) -> Result<Opti
         Embedded::Particles(spatial) => {
             let particles = &world.particles[spatial.particles];
             let Ok(handle) = particles.handle::<f32>(channel) else { return Ok(None) };
-            return flat(particles, &particles.column(handle)?, |value| f64::from(*value))
-                .map(Some);
+            return flat(world, particles, handle, |value: &f32| f64::from(*value)).map(Some);
         }
         Embedded::OnBodies(on) => on.points,
         Embedded::Kinematic(kinematic) => kinematic.points,
@@ -121,25 +121,43 @@ pub fn poses(world: &World, bodies: &Bodies) -> Result<Vec<Pose>> {
     Ok(centre.iter().zip(turn.iter()).map(pose).collect())
 }
 
-/// World positions of particles `ahead` [s] along their velocity [m], Bucket by Bucket.
-pub fn positions(particles: &ParticleSystem, on: &Spatial, ahead: f64) -> Result<Vec<DVec3>> {
-    let start = particles.world_positions()?;
+/// World positions of all particles `ahead` [s] along their velocity [m], Bucket by Bucket. Collective.
+pub fn positions(world: &World, on: &Spatial, ahead: f64) -> Result<Vec<DVec3>> {
+    let particles = &world.particles[on.particles];
+    let start = of_all(world, particles.world_positions()?)?;
     if ahead == 0.0 {
         return Ok(start);
     }
-    let velocity = flat(particles, &particles.column(on.velocity)?, |v: &Vec3| v.as_dvec3())?;
+    let velocity = flat(world, particles, on.velocity, |v: &Vec3| v.as_dvec3())?;
     Ok(start.into_iter().zip(velocity).map(|(x, v)| x + ahead * v).collect())
 }
 
-/// The values of a channel, Bucket by Bucket.
-pub fn flat<T: undine_core::Element, R>(
+/// The values of a channel of all particles, Bucket by Bucket. Collective.
+pub fn flat<T: Element, R>(
+    world: &World,
     particles: &ParticleSystem,
-    column: &ChannelRef<'_, Particles, T>,
+    channel: Handle<T>,
     value: impl Fn(&T) -> R,
 ) -> Result<Vec<R>> {
-    let mut all = Vec::with_capacity(particles.len());
+    let column = particles.column(channel)?;
+    let mut own = Vec::with_capacity(particles.len());
     for slot in 0..particles.topology().local() {
-        all.extend(column.chunk(slot as u32).iter().map(&value));
+        own.extend_from_slice(column.chunk(slot as u32));
     }
-    Ok(all)
+    Ok(of_all(world, own)?.iter().map(value).collect())
+}
+
+/// How many of all particles come before those of this process, in the order of [`flat`]. Collective.
+pub fn first(world: &World, particles: &ParticleSystem) -> Result<usize> {
+    let processes = world.processes();
+    let counts = processes.all_gather_values(&[particles.len() as u64])?.concat();
+    Ok(counts[..processes.rank()].iter().sum::<u64>() as usize)
+}
+
+/// What all processes have, in order of rank.
+fn of_all<T: Element>(world: &World, own: Vec<T>) -> Result<Vec<T>> {
+    match world.processes().count() {
+        1 => Ok(own),
+        _ => Ok(world.processes().all_gather_values(&own)?.concat()),
+    }
 }

@@ -7,6 +7,7 @@
 pub mod action;
 pub mod arena;
 pub mod audit;
+mod balance;
 pub mod behavior;
 pub mod budget;
 mod build;

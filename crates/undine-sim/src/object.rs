@@ -25,7 +25,7 @@ pub trait Object: Send + Sized + 'static {
     /// Lists its Tasks, in the order of a step.
     fn tasks(&self, on: &mut Tasks<Self>);
 
-    /// What it has of mass, momentum and energy.
+    /// What it has of mass, momentum and energy: all of it, on every process ([`Budget::of_all`]).
     fn budget(&self, world: &World) -> Result<Budget>;
 
     /// The longest step it can take [s], where nothing may go farther than the Courant number allows.

@@ -7,7 +7,7 @@ use crate::build;
 use crate::error::{Place, Result, SimError};
 use crate::input::Inputs;
 use crate::object::AnyObject;
-use crate::registry;
+use crate::registry::{self, NotFinite};
 use crate::report::{Observer, SubstepReport};
 use crate::schedule::{Entry, Schedule};
 use crate::solver::Solver;
@@ -18,7 +18,9 @@ use crate::tree::Tree;
 use crate::world::World;
 use std::sync::Arc;
 use std::time::Instant;
+use undine_core::CoreError;
 use undine_core::memory::MemoryBudget;
+use undine_core::process::{Processes, Single};
 use undine_schema::setup::Group;
 
 /// A Solver Setup at work.
@@ -68,10 +70,23 @@ impl Simulation {
         inputs: Arc<dyn Inputs>,
         budget: MemoryBudget,
     ) -> Result<Self> {
-        let mut world = World::new(budget);
+        Self::distributed(setup, kinds, timeline, inputs, budget, Arc::new(Single))
+    }
+
+    /// The same on several processes, each of which makes it alike. Collective.
+    pub fn distributed(
+        setup: &Group,
+        kinds: &[BehaviorKind],
+        timeline: Timeline,
+        inputs: Arc<dyn Inputs>,
+        budget: MemoryBudget,
+        processes: Arc<dyn Processes>,
+    ) -> Result<Self> {
+        let mut world = World::distributed(budget, processes);
         let start = timeline.start();
         let time = timeline.time(start);
         let (tree, schedule) = build::build(setup, kinds, &*inputs, &mut world, time)?;
+        world.balance()?;
         let clock = Clock { frame: start, substeps: 0 };
         Ok(Self {
             world,
@@ -183,6 +198,7 @@ impl Simulation {
             count: self.clock.substeps,
             seed: self.timeline.seed,
         };
+        self.world.balance()?;
         // What a file, a kernel or a host application has put there since the last frame.
         self.check_finite(&now)?;
         self.run_stages(Stage::of(Pace::Frame, true), &now, observer)?;
@@ -218,7 +234,7 @@ impl Simulation {
                 self.clock.substeps += 1;
                 // The last step of a piece ends where the piece does, whatever the rounding.
                 now.time = if now.step >= left { end } else { now.time + now.step };
-                if observer.should_stop() {
+                if self.world.processes().any(observer.should_stop())? {
                     return Err(SimError::Interrupted);
                 }
             }
@@ -252,7 +268,10 @@ impl Simulation {
             now.iteration = iteration as u32;
             self.world.largest_change = 0.0;
             self.run_stages(Stage::of(Pace::Newton, false), now, observer)?;
-            if self.world.largest_change <= newton.tolerance {
+            // All processes make as many iterations.
+            let change = self.world.processes().all_max_f64(self.world.largest_change)?;
+            self.world.largest_change = change;
+            if change <= newton.tolerance {
                 break;
             }
         }
@@ -271,22 +290,21 @@ impl Simulation {
         Ok(())
     }
 
-    /// Stops at the first number of any channel that is none, with the Task that wrote it last.
+    /// Stops at the first number of any channel that is none, with the Task that wrote it last. Collective.
     fn check_finite(&self, now: &Moment) -> Result<()> {
-        let Some(found) = registry::find_not_finite(&self.world)? else { return Ok(()) };
+        let found = registry::find_not_finite(&self.world)?;
+        let Some((store, channel, why)) = self.culprit(found)? else { return Ok(()) };
         let entries = self.schedule.entries().iter().rev();
         let writes = |entry: &&Entry| {
             entry.declared.access.iter().any(|(key, how)| {
-                *how != Use::Read
-                    && key.names(&found.channel)
-                    && self.world.label(key.store) == found.store
+                *how != Use::Read && key.names(&channel) && self.world.label(key.store) == store
             })
         };
         let place = entries.into_iter().find(writes).map_or_else(
             || Place {
                 now: *now,
                 stage: Stage::EndSubstep,
-                owner: found.store.clone(),
+                owner: store.clone(),
                 task: "check for finite values",
             },
             |entry| Place {
@@ -296,7 +314,28 @@ impl Simulation {
                 task: entry.declared.name,
             },
         );
-        Err(SimError::from(found).at(|| place))
+        Err(why.at(|| place))
+    }
+
+    /// What the first process found that found anything: store, channel and the whole of it. Every process gets it. Collective.
+    fn culprit(&self, found: Option<NotFinite>) -> Result<Option<(String, String, SimError)>> {
+        let processes = self.world.processes();
+        if processes.count() > 1 {
+            let said = found.as_ref().map_or_else(String::new, |found| {
+                format!("{}\0{}\0{found}", found.store, found.channel)
+            });
+            let all = processes.all_gather(said.as_bytes())?;
+            let first = all.iter().position(|said| !said.is_empty());
+            if let Some(process) = first.filter(|&process| process != processes.rank()) {
+                let said = String::from_utf8_lossy(&all[process]).into_owned();
+                let mut words = said.splitn(3, '\0').map(str::to_owned);
+                let mut word = || words.next().unwrap_or_default();
+                let (store, channel, why) = (word(), word(), word());
+                let why = CoreError::OnProcess { process, count: processes.count(), why };
+                return Ok(Some((store, channel, why.into())));
+            }
+        }
+        Ok(found.map(|found| (found.store.clone(), found.channel.clone(), found.into())))
     }
 
     /// Algorithm 1: for each Stage, for each Group, its Behaviors, or its Objects and Actions.
@@ -419,6 +458,8 @@ impl Simulation {
                 longest = (step, path.to_owned());
             }
         }
+        // What every process finds is the same where Objects reduce it, as they should; a step that differs would part them.
+        longest.0 = self.world.processes().all_min_f64(longest.0)?;
         Ok(longest)
     }
 }

@@ -15,7 +15,7 @@ use crate::offers::{Bodies, Dofs, ObjectId, Spatial};
 use crate::report::SolveRecord;
 use crate::task::Moment;
 use crate::world::World;
-use undine_core::glam::{DMat3, DQuat, DVec3, Vec3};
+use undine_core::glam::{DMat3, DQuat, DVec3, Mat3, Vec3};
 
 /// Solves all strongly coupled Objects as one system.
 #[derive(Default)]
@@ -31,6 +31,8 @@ struct Part {
     dofs: Option<Dofs>,
     /// Its span of the unknowns.
     span: usize,
+    /// How many of its unknowns come before the first of this process's particles.
+    first: usize,
     mass: Vec<f64>,
     displacement: Vec<DVec3>,
     velocity: Vec<DVec3>,
@@ -191,6 +193,7 @@ impl Part {
             object,
             dofs: entry.offers.dofs,
             span: 0,
+            first: 0,
             mass: Vec::new(),
             displacement: Vec::new(),
             velocity: Vec::new(),
@@ -223,17 +226,17 @@ impl Part {
     fn gather_particles(&mut self, world: &World, on: &Spatial, step: f64) -> Result<()> {
         let particles = &world.particles[on.particles];
         let vector = |value: &Vec3| value.as_dvec3();
-        let velocity = coupling::flat(particles, &particles.column(on.velocity)?, vector)?;
-        let before = coupling::flat(particles, &particles.column(on.velocity_before)?, vector)?;
+        self.first = coupling::first(world, particles)?;
+        let velocity = coupling::flat(world, particles, on.velocity, vector)?;
+        let before = coupling::flat(world, particles, on.velocity_before, vector)?;
         // x − x̃ = Δt (v − vⁿ).
         let gained = velocity.iter().zip(&before);
         self.displacement = gained.map(|(after, before)| step * (*after - *before)).collect();
         self.velocity = velocity;
-        self.mass = coupling::flat(particles, &particles.column(on.mass)?, |m| f64::from(*m))?;
-        self.force = coupling::flat(particles, &particles.column(on.force)?, vector)?;
-        self.stiffness =
-            coupling::flat(particles, &particles.column(on.stiffness)?, |k| k.as_dmat3())?;
-        let placed = coupling::positions(particles, on, step)?;
+        self.mass = coupling::flat(world, particles, on.mass, |m: &f32| f64::from(*m))?;
+        self.force = coupling::flat(world, particles, on.force, vector)?;
+        self.stiffness = coupling::flat(world, particles, on.stiffness, |k: &Mat3| k.as_dmat3())?;
+        let placed = coupling::positions(world, on, step)?;
         self.material = (Shape::Identity, placed.into_iter().map(Placed::at).collect());
         Ok(())
     }
@@ -308,7 +311,7 @@ impl Part {
             Some(Dofs::Particles(on)) => {
                 let particles = &world.particles[on.particles];
                 let mut velocity = particles.column_mut(on.velocity)?;
-                let mut before = self.velocity.iter().enumerate();
+                let mut before = self.velocity.iter().enumerate().skip(self.first);
                 for slot in 0..particles.topology().local() {
                     for (velocity, (n, before)) in
                         velocity.chunk_mut(slot as u32).iter_mut().zip(&mut before)

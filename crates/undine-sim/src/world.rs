@@ -2,6 +2,10 @@
 //!
 //! Objects and Actions hold ids and parameters; nothing that is simulated lives in them. Whatever looks at a simulation
 //! (checkpoint, check for NaN, memory report, files) walks the World, and keeps no list of its own.
+//!
+//! In a distributed run, particles in spatial order and voxels are shared out among processes by Buckets. All else is whole on
+//! every process, and computed alike by each: particles in the order of a mesh, rigid bodies, elements of Constraints, colliders.
+//! They are few beside a fluid, and hang together in one system.
 
 use crate::arena::{Arena, Id};
 use crate::elements::ElementSet;
@@ -12,10 +16,12 @@ use crate::report::SolveRecord;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
+use std::sync::Arc;
 use undine_core::glam::DVec3;
 use undine_core::memory::MemoryBudget;
 use undine_core::particles::TopologicalParticles;
-use undine_core::{DiscreteVolume, Frame, GridDomain, ParticleSystem};
+use undine_core::process::{Processes, Single};
+use undine_core::{DiscreteVolume, Frame, GridDomain, ParticleSystem, Partition};
 use undine_geometry::collider::Collider;
 use undine_schema::Value;
 
@@ -41,6 +47,8 @@ pub struct World {
     pub colliders: Arena<Option<Collider>>,
     /// What all channels together may take.
     pub budget: MemoryBudget,
+    /// Who computes it.
+    processes: Arc<dyn Processes>,
 }
 
 /// An Object, as the World knows it.
@@ -63,6 +71,11 @@ pub struct ObjectEntry {
 impl World {
     /// An empty World whose channels may take this much.
     pub fn new(budget: MemoryBudget) -> Self {
+        Self::distributed(budget, Arc::new(Single))
+    }
+
+    /// An empty World of several processes, whose channels may take this much on each.
+    pub fn distributed(budget: MemoryBudget, processes: Arc<dyn Processes>) -> Self {
         Self {
             domains: Arena::default(),
             particles: Arena::default(),
@@ -74,7 +87,13 @@ impl World {
             largest_change: 0.0,
             colliders: Arena::default(),
             budget,
+            processes,
         }
+    }
+
+    /// Who computes it.
+    pub fn processes(&self) -> &Arc<dyn Processes> {
+        &self.processes
     }
 
     /// The Domain of this voxel size [m], made when first asked for: Objects of one size share one.
@@ -84,7 +103,11 @@ impl World {
             return Ok(id);
         }
         let label = format!("voxels of {voxel} m");
-        let domain = GridDomain::new(label, Frame::new(DVec3::ZERO, voxel)?);
+        let frame = Frame::new(DVec3::ZERO, voxel)?;
+        // All Domains are cut by the same planes of space.
+        let cut = self.domains.iter().next().map(|(_, domain)| domain.partition().clone());
+        let cut = cut.unwrap_or_else(|| Arc::new(Partition::even(frame, self.processes.count())));
+        let domain = GridDomain::distributed(label, frame, self.processes.clone(), cut);
         Ok(self.domains.add(domain.with_budget(self.budget.clone())))
     }
 

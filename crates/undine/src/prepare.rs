@@ -7,6 +7,7 @@ use crate::run::RunError;
 use std::path::Path;
 use std::sync::Arc;
 use undine_core::memory::MemoryBudget;
+use undine_core::process::{Processes, Single};
 use undine_io::UpAxis;
 use undine_io::usd::geometry::identifier;
 use undine_scene::graph::{Context, Graph};
@@ -50,10 +51,20 @@ pub fn timeline(scene: &Scene) -> Timeline {
 
 /// A scene at work, with everything at its first frame.
 pub fn simulation(scene: &Scene, budget: MemoryBudget) -> Result<Simulation, RunError> {
+    distributed(scene, budget, Arc::new(Single))
+}
+
+/// The same on several processes: each reads the scene and its inputs, and keeps its part. Collective.
+pub fn distributed(
+    scene: &Scene,
+    budget: MemoryBudget,
+    processes: Arc<dyn Processes>,
+) -> Result<Simulation, RunError> {
     let graph = Graph::new(scene.inputs.clone(), Context::of(scene, budget.clone()))
         .map_err(|why| RunError::setup(scene, why.into_sim()))?;
+    let (kinds, timeline, inputs) = (behaviors(), timeline(scene), Arc::new(graph));
     let simulation =
-        Simulation::new(&scene.root, &behaviors(), timeline(scene), Arc::new(graph), budget)
+        Simulation::distributed(&scene.root, &kinds, timeline, inputs, budget, processes)
             .map_err(|why| RunError::setup(scene, why))?;
     check_names(&simulation).map_err(|why| RunError::setup(scene, why))?;
     check_outputs(scene, &simulation).map_err(|why| RunError::setup(scene, why))?;

@@ -71,9 +71,7 @@ impl Failure {
     }
 }
 
-fn embedded(
-    main: impl FnOnce(Arc<dyn Processes>) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+fn embedded(main: impl FnOnce(Arc<dyn Processes>) -> Result<(), Failure>) -> Result<(), Failure> {
     main(Arc::new(Single))
 }
 

@@ -418,7 +418,7 @@ impl<F: Force> Acting<F> {
                         sum + energy(corner + offset.as_dvec3(), f64::from(*mass))
                     })
                 })?;
-            Ok::<f64, SimError>(buckets.into_iter().sum())
+            Ok::<f64, SimError>(world.processes().all_sum_f64(buckets.into_iter().sum())?)
         };
         let mut sum = 0.0;
         for (object, material) in &self.on {

@@ -85,20 +85,6 @@ pub enum CheckpointError {
         /// As it is now.
         wanted: String,
     },
-    /// Another number of processes.
-    #[error("the checkpoint is one of {found} processes, but there are {wanted} now; use as many")]
-    Processes {
-        /// The number when it was written.
-        found: u64,
-        /// The number now.
-        wanted: u64,
-    },
-    /// More processes than a checkpoint can be of.
-    #[error("a checkpoint can be written and read by one process alone, and there are {found}")]
-    SeveralProcesses {
-        /// How many there are.
-        found: u64,
-    },
     /// Two stores of one kind with the same label.
     #[error("there are two stores called {kind} `{label}`; a checkpoint could not tell them apart")]
     DuplicateStore {

@@ -16,6 +16,10 @@
 //! There is no time stamp, and nothing that depends on threads or on the order in which channels were made: the same state is the
 //! same file. Both ways stream; apart from the directory, they need a buffer of a megabyte.
 //!
+//! Several processes write one file: the first does, and gets from the others, channel by channel, what they have. The file has the
+//! order of one process, so that however many there are next time, each finds its own part. Only the directory tells how many
+//! there were.
+//!
 //! # What can go wrong
 //!
 //! Before [`load`] changes anything, it compares the length of the file with what the header says, verifies every checksum, and
@@ -34,6 +38,7 @@ mod header;
 mod migrate;
 mod read;
 mod restore;
+mod spread;
 mod state;
 mod write;
 

@@ -58,6 +58,8 @@ pub fn verify(source: &mut dyn Source) -> Result<(), CheckpointError> {
 ///
 /// With `expected`, a checkpoint of another scene or build is refused. If the file is damaged or does not fit the stores, nothing
 /// changes. If memory or the disk fail in between, stores hold a part of it: load another checkpoint, or make them again.
+///
+/// Collective: every process reads the same file, and takes from it what it is to have. How many wrote it does not matter.
 pub fn load(
     expected: Option<&Identity>,
     stores: &mut dyn Stores,
@@ -172,12 +174,17 @@ impl<'a> File<'a> {
 
     /// Goes to the beginning of a section.
     pub fn begin(&mut self, section: Section) -> Result<(), CheckpointError> {
-        let start = self.starts[section];
-        if start != self.at {
+        self.begin_at(section, 0)
+    }
+
+    /// Goes so many bytes into a section.
+    pub fn begin_at(&mut self, section: Section, offset: u64) -> Result<(), CheckpointError> {
+        let place = self.starts[section].saturating_add(offset);
+        if place != self.at {
             // Within what is buffered this costs nothing.
-            let step = start.wrapping_sub(self.at) as i64;
+            let step = place.wrapping_sub(self.at) as i64;
             self.source.seek_relative(step).map_err(CheckpointError::read)?;
-            self.at = start;
+            self.at = place;
         }
         Ok(())
     }

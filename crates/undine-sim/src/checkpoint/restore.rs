@@ -1,11 +1,13 @@
 //! Bringing stores into the state that a checkpoint tells of.
 //!
-//! Everything is compared first, while nothing has changed; see [`Plan`]. Then Domains get their Buckets, and the other stores
-//! start anew on them and are filled, section by section.
+//! Everything is compared first, while nothing has changed; see [`Plan`]. Then Domains get their Buckets, shared out among the
+//! processes that there are now, and the other stores start anew on them and are filled, section by section. Each process reads
+//! what it is to have.
 
 use super::directory::{ChannelRecord, FrameRecord, Section, Shape, StoreRecord, VoxelRecord};
 use super::error::CheckpointError;
 use super::read::File;
+use crate::balance::Weights;
 use crate::registry::{Store, StoreMut, Stores};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -81,13 +83,6 @@ impl Plan {
         let mut topology = None;
         match (store, &record.shape) {
             (Store::Domain(domain), Shape::Domain { topology: on }) => {
-                let (found, wanted) = (file.directory.processes, domain.processes().count() as u64);
-                if found != wanted {
-                    return Err(CheckpointError::Processes { found, wanted });
-                }
-                if wanted > 1 {
-                    return Err(CheckpointError::SeveralProcesses { found: wanted });
-                }
                 topology = Some((*on, domain.frame()));
             }
             (Store::Particles(particles), Shape::Particles { topology: on, .. }) => {
@@ -266,6 +261,7 @@ fn bucket_set(keys: Vec<BucketKey>) -> Result<BucketSet> {
 
 /// Puts every store into the state of the file.
 pub(super) fn restore(file: &mut File<'_>, plan: &Plan, stores: &mut dyn Stores) -> Result<()> {
+    share_out(file, plan, stores)?;
     // Stores that shared their Buckets share them again.
     let mut topologies: Vec<Option<Arc<Topology>>> = vec![None; plan.buckets.len()];
     let mut result = Ok(());
@@ -279,6 +275,59 @@ pub(super) fn restore(file: &mut File<'_>, plan: &Plan, stores: &mut dyn Stores)
     visit(true, stores);
     visit(false, stores);
     result
+}
+
+/// Cuts all Domains so that every process gets as much of what is to come.
+fn share_out(file: &File<'_>, plan: &Plan, stores: &mut dyn Stores) -> Result<()> {
+    let (mut frames, mut processes) = (Vec::new(), 1);
+    stores.each(&mut |store| {
+        if let Store::Domain(domain) = store {
+            frames.push(*domain.frame());
+            processes = domain.processes().count();
+        }
+    });
+    let Some(mut weights) = Weights::on(frames.iter()).filter(|_| processes > 1) else {
+        return Ok(());
+    };
+    let frame_of = |topology: usize| {
+        let record = file.directory.topologies[topology].frame;
+        frames.iter().find(|frame| FrameRecord::new(frame) == record)
+    };
+    for (record, counts) in file.directory.stores.iter().zip(&plan.counts) {
+        match record.shape {
+            Shape::Particles { topology, .. } => {
+                let Some(frame) = frame_of(topology) else { continue };
+                for (bucket, &count) in plan.buckets[topology].buckets().zip(counts) {
+                    weights.add_particles(frame, bucket, count as usize);
+                }
+            }
+            Shape::Volume { topology } => {
+                let Some(frame) = frame_of(topology) else { continue };
+                for bucket in plan.buckets[topology].buckets() {
+                    weights.add_voxels(frame, bucket);
+                }
+            }
+            _ => {}
+        }
+    }
+    let cut = Arc::new(weights.cut(processes));
+    let mut result = Ok(());
+    stores.each_mut(&mut |store| {
+        if let StoreMut::Domain(domain) = store
+            && result.is_ok()
+        {
+            result = domain.repartition(cut.clone());
+        }
+    });
+    Ok(result?)
+}
+
+/// Where the local Buckets of a Topology stand among all, by slot.
+fn places(topology: &Topology) -> impl Iterator<Item = usize> {
+    let keys = topology.all().keys();
+    topology.buckets()[..topology.local()]
+        .iter()
+        .map(|bucket| keys.partition_point(|key| *key < bucket.key()))
 }
 
 fn restore_store(
@@ -339,17 +388,24 @@ fn restore_particles(
     for channel in missing {
         channel.element()?.visit(AddTo { to: &mut *store, channel })?;
     }
-    store.reset(topology, counts, next_id)?;
+    let starts: Vec<u64> = counts
+        .iter()
+        .scan(0, |next, &count| Some(std::mem::replace(next, *next + u64::from(count))))
+        .collect();
+    let places: Vec<usize> = places(topology).collect();
+    let own: Vec<u32> = places.iter().map(|&place| counts[place]).collect();
+    store.reset(topology, &own, next_id)?;
     for (info, column) in store.columns_mut() {
         if let Some(section) = section_of(record, None, info) {
-            file.begin(section)?;
-            for slot in 0..counts.len() as Slot {
-                file.read(column.chunk_bytes_mut(slot))?;
+            let bytes = info.element.bytes() as u64;
+            for (slot, &place) in places.iter().enumerate() {
+                file.begin_at(section, starts[place] * bytes)?;
+                file.read(column.chunk_bytes_mut(slot as Slot))?;
             }
         }
     }
     let ids = store.column(store.id())?;
-    let largest = (0..counts.len() as Slot).flat_map(|slot| ids.chunk(slot)).max();
+    let largest = (0..own.len() as Slot).flat_map(|slot| ids.chunk(slot)).max();
     check_ids(record, largest, next_id)
 }
 
@@ -388,9 +444,10 @@ fn restore_volume(
     store.reset(topology)?;
     for (info, column) in store.columns_mut() {
         if let Some(section) = section_of(record, None, info) {
-            file.begin(section)?;
-            for slot in 0..topology.local() as Slot {
-                file.read(column.chunk_bytes_mut(slot))?;
+            let bytes = column.chunk_bytes() as u64;
+            for (slot, place) in places(topology).enumerate() {
+                file.begin_at(section, place as u64 * bytes)?;
+                file.read(column.chunk_bytes_mut(slot as Slot))?;
             }
         }
     }

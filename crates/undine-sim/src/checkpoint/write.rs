@@ -3,6 +3,7 @@
 use super::directory::{ChannelRecord, Directory, FrameRecord, Shape, StoreRecord, TopologyRecord};
 use super::error::CheckpointError;
 use super::header::{Header, VERSION};
+use super::spread::Spread;
 use super::state::{Identity, State};
 use crate::registry::{Column, Store, Stores};
 use std::io::Write;
@@ -17,14 +18,16 @@ const TASK: &str = "checkpoint";
 
 /// Writes a checkpoint of all stores, and returns its length in bytes. Fails if a channel is being written.
 ///
-/// `out` needs no buffer of its own, and is flushed, not synced.
+/// `out` needs no buffer of its own, and is flushed, not synced. Collective: the first process writes what all have, and what
+/// the others give as `out` gets nothing.
 pub fn save(
     identity: &Identity,
     state: &State,
     stores: &dyn Stores,
     out: &mut dyn Write,
 ) -> Result<u64, CheckpointError> {
-    let (directory, topologies) = plan(identity, state, stores)?;
+    let spread = Spread::of(stores);
+    let (directory, topologies) = plan(identity, state, stores, &spread)?;
     let json = serde_json::to_vec(&directory)
         .map_err(|error| CheckpointError::malformed(error.to_string()))?;
     let header = Header {
@@ -33,10 +36,12 @@ pub fn save(
         payload: directory.payload().unwrap_or(u64::MAX),
         directory_crc: crc32fast::hash(&json),
     };
+    let mut nothing = std::io::sink();
+    let out = if spread.is_first() { out } else { &mut nothing };
     out.write_all(&header.to_bytes()).map_err(CheckpointError::written)?;
     out.write_all(&json).map_err(CheckpointError::written)?;
 
-    let mut sections = Sections::new(out, &directory.sections);
+    let mut sections = Sections::new(&spread, out, &directory.sections);
     for topology in &topologies {
         sections.write([bytemuck::cast_slice(topology.all().keys())].into_iter())?;
     }
@@ -50,16 +55,11 @@ fn plan(
     identity: &Identity,
     state: &State,
     stores: &dyn Stores,
+    spread: &Spread,
 ) -> Result<(Directory, Vec<Arc<Topology>>), CheckpointError> {
     // Sets of Buckets come first.
     let mut topologies: Vec<Arc<Topology>> = Vec::new();
     each(stores, |store| {
-        if let Store::Domain(domain) = store {
-            let found = domain.processes().count() as u64;
-            if found > 1 {
-                return Err(CheckpointError::SeveralProcesses { found });
-            }
-        }
         if let Some(topology) = topology_of(&store)
             && place_of(&topologies, topology).is_none()
         {
@@ -69,7 +69,7 @@ fn plan(
     })?;
     let mut directory = Directory {
         identity: identity.clone(),
-        processes: 1,
+        processes: spread.processes.count() as u64,
         state: state.clone(),
         topologies: Vec::new(),
         stores: Vec::new(),
@@ -85,7 +85,7 @@ fn plan(
     }
     each(stores, |store| {
         let topology = topology_of(&store).and_then(|topology| place_of(&topologies, topology));
-        plan_store(&store, topology.unwrap_or_default(), &mut directory)
+        plan_store(&store, topology.unwrap_or_default(), &mut directory, spread)
     })?;
     Ok((directory, topologies))
 }
@@ -94,6 +94,7 @@ fn plan_store(
     store: &Store<'_>,
     topology: usize,
     directory: &mut Directory,
+    spread: &Spread,
 ) -> Result<(), CheckpointError> {
     let (kind, label) = (store.kind(), store.label().to_owned());
     if directory.stores.iter().any(|other| other.kind == kind && other.label == label) {
@@ -107,7 +108,7 @@ fn plan_store(
         Store::Domain(_) => Shape::Domain { topology },
         Store::Particles(particles) => Shape::Particles {
             topology,
-            counts: section(4 * particles.topology().local() as u64),
+            counts: section(4 * particles.topology().all().len() as u64),
             next_id: particles.next_id(),
         },
         Store::Topological(particles) => {
@@ -121,6 +122,10 @@ fn plan_store(
         },
         Store::Flat(_, len) => Shape::Flat { len: *len as u64 },
     };
+    let particles = match store {
+        Store::Particles(particles) => spread.processes.all_sum_u64(particles.len() as u64)?,
+        _ => 0,
+    };
     let mut channels = Vec::new();
     each_kept_column(store, |column| {
         if let Store::Flat(_, len) = store
@@ -132,7 +137,14 @@ fn plan_store(
                 wanted: *len,
             }));
         }
-        directory.sections.push(column.bytes());
+        directory.sections.push(match store {
+            Store::Particles(_) => particles * column.info.element.bytes() as u64,
+            Store::Volume(volume) => {
+                let of_bucket = column.voxels().map_or(0, |(_, bytes)| bytes as u64);
+                volume.topology().all().len() as u64 * of_bucket
+            }
+            _ => column.bytes(),
+        });
         channels.push(ChannelRecord::new(&column, directory.sections.len() - 1));
         Ok(())
     })?;
@@ -141,22 +153,40 @@ fn plan_store(
 }
 
 fn write_store(store: &Store<'_>, sections: &mut Sections<'_>) -> Result<(), CheckpointError> {
-    match store {
+    // Of what lies on Buckets each process has a part; all else is whole on every one.
+    let mut counts: Vec<u32> = Vec::new();
+    let owners = match store {
         Store::Particles(particles) => {
             let ids = particles.column(particles.id())?;
             let local = 0..particles.topology().local() as u32;
-            let counts: Vec<u32> = local.map(|slot| ids.chunk(slot).len() as u32).collect();
-            sections.write([bytemuck::cast_slice(&counts)].into_iter())?;
+            let own: Vec<u32> = local.map(|slot| ids.chunk(slot).len() as u32).collect();
+            let owners = sections.spread.owners(particles.topology());
+            let own = bytemuck::cast_slice(&own).to_vec();
+            let whole = sections.spread.gather(&owners, |_| 4, own)?.unwrap_or_default();
+            sections.write([&whole[..]].into_iter())?;
+            counts = bytemuck::pod_collect_to_vec(&whole);
+            Some(owners)
         }
+        Store::Volume(volume) => Some(sections.spread.owners(volume.topology())),
         Store::Mesh(mesh) => {
             for table in mesh.connectivity().tables() {
                 sections.write([bytemuck::cast_slice(&table)].into_iter())?;
             }
+            None
         }
-        Store::Domain(_) | Store::Topological(_) | Store::Volume(_) | Store::Flat(..) => {}
-    }
-    each_kept_column(store, |column| {
-        sections.write((0..column.pieces()).map(|piece| column.piece(piece)))
+        Store::Domain(_) | Store::Topological(_) | Store::Flat(..) => None,
+    };
+    each_kept_column(store, |column| match &owners {
+        Some(owners) if !sections.spread.is_alone() => {
+            let of_bucket = |place: usize| match column.voxels() {
+                Some((_, bytes)) => bytes,
+                None => counts[place] as usize * column.info.element.bytes(),
+            };
+            let own = (0..column.pieces()).flat_map(|piece| column.piece(piece)).copied();
+            let whole = sections.spread.gather(owners, of_bucket, own.collect())?;
+            sections.write([&whole.unwrap_or_default()[..]].into_iter())
+        }
+        _ => sections.write((0..column.pieces()).map(|piece| column.piece(piece))),
     })
 }
 
@@ -218,18 +248,22 @@ fn place_of(topologies: &[Arc<Topology>], topology: &Topology) -> Option<usize> 
 
 /// Streams sections, each with its checksum behind it.
 struct Sections<'a> {
+    spread: &'a Spread,
     out: &'a mut dyn Write,
     planned: std::slice::Iter<'a, u64>,
     buffer: Vec<u8>,
 }
 
 impl<'a> Sections<'a> {
-    fn new(out: &'a mut dyn Write, planned: &'a [u64]) -> Self {
-        Self { out, planned: planned.iter(), buffer: Vec::with_capacity(BUFFER) }
+    fn new(spread: &'a Spread, out: &'a mut dyn Write, planned: &'a [u64]) -> Self {
+        Self { spread, out, planned: planned.iter(), buffer: Vec::with_capacity(BUFFER) }
     }
 
-    /// Writes the next section, piece by piece.
+    /// Writes the next section, piece by piece, on the first process.
     fn write<'b>(&mut self, pieces: impl Iterator<Item = &'b [u8]>) -> Result<(), CheckpointError> {
+        if !self.spread.is_first() {
+            return Ok(());
+        }
         let mut crc = crc32fast::Hasher::new();
         let mut bytes = 0;
         for piece in pieces {
@@ -258,6 +292,9 @@ impl<'a> Sections<'a> {
     }
 
     fn finish(self) -> Result<(), CheckpointError> {
+        if !self.spread.is_first() {
+            return Ok(());
+        }
         if self.planned.len() > 0 {
             return Err(CheckpointError::malformed("a store vanished while it was being written"));
         }

@@ -421,7 +421,8 @@ impl RigidBody {
             }
         }
         let world = &mut *ingest.world;
-        let domain = &world.domains[domain];
+        // Every process has all bodies, and moves them alike.
+        let domain = &world.domains[domain].alone();
         let centres: Vec<DVec3> = starts.iter().map(|(.., start)| start.centre).collect();
         let points = &mut world.points[self.on.bodies.centres.points];
         points.append(domain, &centres)?;
@@ -616,7 +617,7 @@ impl RigidBody {
 
     /// Finds out in which Buckets centres and boundary particles are.
     fn locate(&self, world: &mut World) -> Result<()> {
-        let domain = &world.domains[world.object(self.id).domain];
+        let domain = &world.domains[world.object(self.id).domain].alone();
         world.points[self.on.bodies.centres.points].locate(domain)?;
         Ok(world.points[self.on.points].locate(domain)?)
     }

@@ -1,4 +1,6 @@
 //! What a frame's files hold: each store of an Object in a file of its own, under the customary names of channels.
+//!
+//! Of several processes, all take part: the first has what all of them have, and it alone writes.
 
 mod points;
 mod shapes;
@@ -15,9 +17,9 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::Arc;
 use undine_core::channel::ChannelInfo;
-use undine_core::process::Single;
+use undine_core::process::{Processes, Single};
 use undine_core::{DiscreteVolume, GridDomain};
-use undine_io::gather::Order;
+use undine_io::gather::{Order, gather};
 use undine_io::vdb::{ChannelGrid, Levels, PointOptions, Sampling, VdbFile, VolumeOptions};
 use undine_io::write::encode;
 use undine_io::{
@@ -127,7 +129,7 @@ pub fn channels(simulation: &Simulation, output: &Output) -> BTreeSet<String> {
     names
 }
 
-/// Hands on every file of a moment, by its name without the frame's number.
+/// Hands on every file of a moment, by its name without the frame's number; on the first process alone. Collective.
 pub fn each_file<E: From<FrameError>>(
     scene: &Scene,
     simulation: &Simulation,
@@ -135,6 +137,7 @@ pub fn each_file<E: From<FrameError>>(
     stage: &mut StageFile,
     mut take: impl FnMut(&str, &Content) -> Result<(), E>,
 ) -> Result<(), E> {
+    let is_first = simulation.world.processes().rank() == 0;
     let time = simulation.timeline().time_at(id.number());
     let moment = Moment { id, time, settings: &scene.settings };
     let is_due =
@@ -147,7 +150,7 @@ pub fn each_file<E: From<FrameError>>(
             for (suffix, store) in object.output() {
                 let stem = prepare::stem(path, suffix);
                 let found = content(&simulation.world, (&stem, store), output, &moment, stage)?;
-                if let Some(content) = found {
+                if let Some(content) = found.filter(|_| is_first) {
                     take(&format!("{stem}.{}", content.extension()), &content)?;
                 }
             }
@@ -162,7 +165,7 @@ pub fn each_file<E: From<FrameError>>(
     Ok(())
 }
 
-/// What a store's file of a frame holds; nothing, if it has none.
+/// What a store's file of a frame holds; nothing, if it has none, and on others than the first process nothing of worth. Collective.
 fn content(
     world: &World,
     (stem, store): (&str, StoreId),
@@ -176,16 +179,25 @@ fn content(
         .renamed
         .iter()
         .fold(Names::default(), |names, (own, new)| names.rename(own.as_str(), new.as_str()));
-    let vdb = |metadata| {
+    let processes = world.processes();
+    let vdb = |processes: &Arc<dyn Processes>, metadata| {
         let active_mask = output.codec != Codec::None;
         let compression = Compression { codec: output.codec, active_mask };
-        VdbFile::new(Arc::new(Single), metadata).compressed(compression)
+        VdbFile::new(processes.clone(), metadata).compressed(compression)
     };
     let scene_up = moment.settings.up;
     let (found, order) = match store {
         StoreId::Particles(id) => {
-            (points::of_particles(&world.particles[id], output)?, Order::Buckets)
+            let own = points::of_particles(&world.particles[id], output)?;
+            let all = match processes.count() {
+                1 => Some(own),
+                _ => gather(&**processes, &own, Order::Buckets)?,
+            };
+            let Some(all) = all else { return Ok(None) };
+            (all, Order::Buckets)
         }
+        // Every process has all of them.
+        StoreId::Points(_) if processes.rank() > 0 => return Ok(None),
         StoreId::Points(id) => (points::of_points(&world.points[id], output)?, Order::Ids),
         StoreId::Volume(id) => {
             let volume = &world.volumes[id];
@@ -200,7 +212,8 @@ fn content(
                 ..VolumeOptions::default()
             };
             // From z to y up is refused before a run begins.
-            let file = if up == scene_up { vdb(metadata).upright() } else { vdb(metadata) };
+            let file = vdb(processes, metadata);
+            let file = if up == scene_up { file.upright() } else { file };
             let file = add_channels(file, domain, volume, output, &options)?;
             return Ok(Some(Content::Vdb(file)));
         }
@@ -210,7 +223,7 @@ fn content(
     let found = scene_up.points_from_file(found);
     Ok(Some(match output.format {
         Format::Vdb => {
-            let mut file = vdb(metadata);
+            let mut file = vdb(&(Arc::new(Single) as _), metadata);
             file.add_points(
                 stem,
                 &found,

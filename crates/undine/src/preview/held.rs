@@ -1,4 +1,7 @@
 //! A World as a picture sees it: its channels claimed for reading, and lent to what is drawn. Nothing is copied.
+//!
+//! Of several processes, the first draws: the particles of all are brought there, with what a picture needs of them. Of smoke it
+//! would see its own part alone, and so draws none.
 
 use super::contents::{
     Cloud, ColourBy, Contents, EXTINCTION, Role, Solid, called, is_size, is_velocity,
@@ -6,19 +9,22 @@ use super::contents::{
 use crate::frames::FrameError;
 use crate::shapes::{Placed, ShapeKind};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use undine_core::channel::{ChannelInfo, ChannelRef, ChannelSet, Flat, Layout};
 use undine_core::element::ElementType;
 use undine_core::glam::{DMat3, DVec3, Vec3};
 use undine_core::mesh::Bounds;
 use undine_core::particles::{ParticleSystem, Particles, TopologicalParticles};
 use undine_core::volume::Voxels;
-use undine_core::{CoreError, DiscreteVolume};
+use undine_core::{Bucket, CoreError, DiscreteVolume, Frame};
 use undine_geometry::Form;
-use undine_io::UpAxis;
+use undine_io::gather::{Order, gather};
+use undine_io::particles::points_of_particles;
+use undine_io::{Points, UpAxis, Values};
 use undine_render::overlay::BucketBox;
 use undine_render::shot::{Ground, Numbers, Places, PointChunk, Radii, Vectors, Volume};
 use undine_sim::offers::Looks;
-use undine_sim::{ObjectId, Simulation, StoreId};
+use undine_sim::{ObjectId, Simulation, StoreId, World};
 
 /// A channel of numbers or vectors, claimed for reading.
 enum Column<'w, L: Layout> {
@@ -128,8 +134,21 @@ struct Smoke<'w> {
     temperature: Option<ChannelRef<'w, Voxels, f32>>,
 }
 
+/// Particles of several processes, on the first.
+struct Gathered {
+    points: Points,
+    radii: Option<String>,
+    velocities: Option<String>,
+    values: Option<String>,
+    boxes: Vec<BucketBox>,
+}
+
+/// Points that are lent together.
+const TOGETHER: usize = 1 << 12;
+
 /// All of a World that a picture shows, claimed for reading.
 pub struct Held<'w> {
+    gathered: Vec<Gathered>,
     particles: Vec<(&'w ParticleSystem, Spatial<'w>)>,
     points: Vec<(&'w TopologicalParticles, Topological<'w>)>,
     smoke: Vec<Smoke<'w>>,
@@ -139,7 +158,7 @@ pub struct Held<'w> {
 }
 
 impl<'w> Held<'w> {
-    /// Claims what some Objects, or all, have to show.
+    /// Claims what some Objects, or all, have to show. Collective; only the first process sees all of it.
     pub fn of(
         simulation: &'w Simulation,
         shapes: &'w [Placed],
@@ -148,6 +167,7 @@ impl<'w> Held<'w> {
         up: UpAxis,
     ) -> Result<Self, FrameError> {
         let mut held = Self {
+            gathered: Vec::new(),
             particles: Vec::new(),
             points: Vec::new(),
             smoke: Vec::new(),
@@ -165,11 +185,16 @@ impl<'w> Held<'w> {
             let has_shapes = matches!(looks, Some(Looks::Bodies(_)));
             for (_, store) in object.output() {
                 match store {
+                    StoreId::Particles(id) if world.processes().count() > 1 => {
+                        held.gather_particles(world, &world.particles[id], by)?;
+                    }
                     StoreId::Particles(id) => held.take_particles(&world.particles[id], by)?,
                     StoreId::Points(id) if !has_shapes => {
                         held.take_points(&world.points[id], by)?
                     }
-                    StoreId::Volume(id) => held.take_volume(&world.volumes[id])?,
+                    StoreId::Volume(id) if world.processes().count() == 1 => {
+                        held.take_volume(&world.volumes[id])?
+                    }
                     _ => {}
                 }
             }
@@ -186,6 +211,34 @@ impl<'w> Held<'w> {
         let positions = set.read(particles.position(), READER)?;
         self.names.extend(set.infos().filter(|info| is_shown(info)).map(|info| called(&info.name)));
         self.particles.push((particles, Columns::of(set, positions, by)?));
+        Ok(())
+    }
+
+    /// Brings the particles of all processes to the first.
+    fn gather_particles(
+        &mut self,
+        world: &World,
+        particles: &ParticleSystem,
+        by: ColourBy<'_>,
+    ) -> Result<(), FrameError> {
+        let infos = || particles.channels().infos().filter(|info| is_shown(info));
+        let named = |wanted: &dyn Fn(&str) -> bool| {
+            infos().find(|info| wanted(&info.name)).map(|info| info.name.clone())
+        };
+        let (radii, velocities) = (named(&is_size), named(&is_velocity));
+        let values = named(&|name| by.is(name));
+        let needed = [&radii, &velocities, &values];
+        let own = points_of_particles(particles, |info| {
+            needed.into_iter().flatten().any(|name| *name == info.name)
+        })?;
+        self.names.extend(infos().map(|info| called(&info.name)));
+        let all = gather(&**world.processes(), &own, Order::Buckets)?;
+        let (topology, frame) = (particles.topology(), particles.topology().frame());
+        if let Some((points, domain)) = all.zip(world.domain_with(frame)) {
+            let buckets = topology.all().buckets();
+            let boxes = buckets.map(|bucket| boxed(frame, bucket, domain.owner(bucket))).collect();
+            self.gathered.push(Gathered { points, radii, velocities, values, boxes });
+        }
         Ok(())
     }
 
@@ -234,14 +287,11 @@ impl<'w> Held<'w> {
             });
             let chunks = chunks.filter(|chunk| !chunk.positions.is_empty()).collect();
             contents.clouds.push(cloud(chunks, columns));
-            contents.boxes.extend(local.iter().map(|&bucket| BucketBox {
-                bounds: Bounds {
-                    min: frame.corner(bucket),
-                    max: frame.corner(bucket) + frame.bucket_size(bucket.level),
-                },
-                level: usize::from(bucket.level),
-                process: 0,
-            }));
+            contents.boxes.extend(local.iter().map(|&bucket| boxed(frame, bucket, 0)));
+        }
+        for gathered in &self.gathered {
+            contents.clouds.push(gathered.cloud());
+            contents.boxes.extend(gathered.boxes.iter().cloned());
         }
         for (points, columns) in &self.points {
             let count = points.len();
@@ -256,6 +306,47 @@ impl<'w> Held<'w> {
         }
         contents
     }
+}
+
+impl Gathered {
+    fn cloud(&self) -> Cloud<'_> {
+        let column =
+            |name: &Option<String>| name.as_ref().and_then(|name| self.points.channels.get(name));
+        let (radii, velocities) = (column(&self.radii), column(&self.velocities));
+        let values = column(&self.values);
+        let count = self.points.positions.len();
+        let chunks = (0..count).step_by(TOGETHER).map(|start| {
+            let of = start..count.min(start + TOGETHER);
+            PointChunk {
+                positions: Places::World(&self.points.positions[of.clone()]),
+                radii: radii.map_or(Radii::Same(0.0), |c| Radii::Each(numbers(c, of.clone()))),
+                velocities: velocities.and_then(|c| vectors(numbers(c, of.clone()))),
+                values: values.map(|c| numbers(c, of.clone())),
+            }
+        });
+        let chunks = chunks.collect();
+        Cloud { chunks, is_sized: radii.is_some(), is_valued: values.is_some() }
+    }
+}
+
+/// Some values of a table.
+fn numbers(values: &Values, of: Range<usize>) -> Numbers<'_> {
+    match values {
+        Values::F32(values) => Numbers::F32(&values[of]),
+        Values::F64(values) => Numbers::F64(&values[of]),
+        Values::I32(values) => Numbers::I32(&values[of]),
+        Values::U32(values) => Numbers::U32(&values[of]),
+        Values::U64(values) => Numbers::U64(&values[of]),
+        Values::Vec3(values) => Numbers::Vec3(&values[of]),
+        Values::DVec3(values) => Numbers::DVec3(&values[of]),
+    }
+}
+
+/// The box of a Bucket, and who owns it.
+fn boxed(frame: &Frame, bucket: Bucket, process: usize) -> BucketBox {
+    let min = frame.corner(bucket);
+    let bounds = Bounds { min, max: min + frame.bucket_size(bucket.level) };
+    BucketBox { bounds, level: usize::from(bucket.level), process }
 }
 
 fn lent<'a, L: Layout, P>(

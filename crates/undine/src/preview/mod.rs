@@ -70,7 +70,7 @@ pub enum PictureError {
 }
 
 impl Preview {
-    /// The views of a scene, whose Simulation is at its very beginning; nothing, if it wants no pictures.
+    /// The views of a scene, whose Simulation is at its very beginning; nothing, if it wants no pictures. Collective.
     pub fn of(
         scene: &Scene,
         simulation: &Simulation,
@@ -126,7 +126,8 @@ impl Preview {
         frame == last || (frame - first).rem_euclid(render.every.max(1) as i64) == 0
     }
 
-    /// Draws the pictures of a frame that are due. Each that could not be made is told of, and the others are.
+    /// Draws the pictures of a frame that are due. Each that could not be made is told of, and the others are. Collective; the
+    /// first process draws.
     pub fn frame(&mut self, simulation: &Simulation, frame: i64) -> Vec<PictureError> {
         let due: Vec<usize> =
             (0..self.views.len()).filter(|&n| self.is_due(&self.views[n].render, frame)).collect();
@@ -136,14 +137,23 @@ impl Preview {
         let timeline = simulation.timeline();
         let moment =
             Moment { frame, time: timeline.time(frame), frame_time: timeline.frame_time() };
-        let placed = match self.shapes.at(simulation, moment.time) {
-            Ok(placed) => placed,
-            Err(why) => return vec![why.into()],
+        let processes = simulation.world.processes();
+        let placed = self.shapes.at(simulation, moment.time);
+        // A file may be there for one process and not for another: then none goes on.
+        let placed = match (processes.any(placed.is_err()), placed) {
+            (Ok(false), Ok(placed)) => placed,
+            (Err(why), _) => return vec![undine_sim::SimError::from(why).into()],
+            (_, Err(why)) => return vec![why.into()],
+            (Ok(true), Ok(_)) => return Vec::new(),
         };
+        let is_first = processes.rank() == 0;
         let drawn = due.into_iter().map(|n| {
             let view = &self.views[n];
             let by = ColourBy::of(view.render.color_by.as_deref());
             let held = Held::of(simulation, &placed, view.of.as_deref(), by, self.up)?;
+            if !is_first {
+                return Ok(());
+            }
             let contents = held.contents();
             let steady = Steady {
                 bounds: frame::shown(view.first, &contents),

@@ -18,6 +18,8 @@ pub struct About {
     pub machine: Option<String>,
     /// How many threads worked.
     pub threads: Option<usize>,
+    /// How many processes made it together.
+    pub processes: Option<usize>,
     /// When it began, or went on: `2026-03-01 12:00 UTC`.
     pub began: Option<String>,
     /// How it ended; nothing while it runs, and if it was killed.
@@ -28,14 +30,15 @@ pub struct About {
 pub const ABOUT: &str = "run.json";
 
 impl About {
-    /// Of a run of this scene that begins now and here.
-    pub fn now(scene: &Scene) -> Self {
+    /// Of a run of this scene that begins now and here, on so many processes.
+    pub fn now(scene: &Scene, processes: usize) -> Self {
         Self {
             scene: Some(scene.settings.name.clone()),
             frames: Some((scene.settings.first, scene.settings.last)),
             undine: Some(env!("CARGO_PKG_VERSION").to_owned()),
             machine: Some(machine()),
             threads: Some(rayon::current_num_threads()),
+            processes: Some(processes),
             began: SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|t| date(t.as_secs())),
             ended: None,
         }

@@ -1,4 +1,7 @@
 //! A run: frame after frame of a scene into its cache, from where the last run ended.
+//!
+//! It may be one of several processes that make the run together: then all simulate, each its part, and the first alone has to do
+//! with the cache, pictures, statistics and report, for which the others give it what they have.
 
 mod about;
 mod error;
@@ -9,13 +12,17 @@ pub use about::{ABOUT, About, peak_memory};
 pub use error::{ExitCode, RunError};
 pub use listener::{FrameReport, Listener};
 
-use crate::cache::{Cache, Choice, FrameId, Keep, Lines};
-use crate::frames::{self, StageFile};
+use crate::cache::{Cache, CheckpointEntry, Choice, FrameId, Keep, Lines, Start};
+use crate::frames::{self, FrameError, ShapesFile, StageFile};
 use crate::{prepare, report};
 use pictures::Pictures;
+use serde::{Deserialize, Serialize};
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use undine_core::memory::MemoryBudget;
+use undine_core::process::{Processes, Single};
 use undine_scene::Scene;
 use undine_sim::checkpoint::{self, CheckpointError, Identity, State};
 use undine_sim::error::Place;
@@ -30,11 +37,17 @@ pub struct Options {
     pub choice: Choice,
     /// What all channels together may take.
     pub budget: MemoryBudget,
+    /// Who makes the run together.
+    pub processes: Arc<dyn Processes>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { choice: Choice::default(), budget: MemoryBudget::unlimited() }
+        Self {
+            choice: Choice::default(),
+            budget: MemoryBudget::unlimited(),
+            processes: Arc::new(Single),
+        }
     }
 }
 
@@ -43,7 +56,8 @@ pub fn cache_folder(scene: &Scene) -> PathBuf {
     scene.folder.join(scene.outputs.first().map_or("cache", |output| &output.dir))
 }
 
-/// Makes all frames of a scene that are not there yet. The last frame that is whole.
+/// Makes all frames of a scene that are not there yet. The last frame that is whole; nothing on others than the first process.
+/// Collective.
 pub fn run(
     scene: &Scene,
     options: &Options,
@@ -64,42 +78,54 @@ pub fn run(
     let record = prepare::record(scene)?;
     let identity =
         Identity { build: env!("CARGO_PKG_VERSION").to_owned(), scene: record.fingerprint() };
-    let mut simulation = prepare::simulation(scene, options.budget.clone())?;
+    let processes = &options.processes;
+    let mut simulation = prepare::distributed(scene, options.budget.clone(), processes.clone())?;
+    let is_first = processes.rank() == 0;
     // Before the state of a checkpoint is taken: what is said once must not depend on it.
-    let shapes = frames::ShapesFile::of(scene, &simulation)?;
+    let shapes = is_first.then(|| frames::ShapesFile::of(scene, &simulation)).transpose()?;
     let mut pictures = Pictures::of(scene, &simulation, &folder);
-    let (cache, start) = Cache::open(&folder, &record, keep, options.choice)?;
-    start.notes.iter().for_each(|note| listener.note(&note.to_string()));
-    if let Some(frame) = start.after {
-        go_on(&mut simulation, &cache, frame)?;
+    let opened = match is_first {
+        true => Some(Cache::open(&folder, &record, keep, options.choice)?),
+        false => None,
+    };
+    if let Some((_, start)) = &opened {
+        start.notes.iter().for_each(|note| listener.note(&note.to_string()));
     }
-    let mut stats = cache.frame_lines("stats.jsonl")?;
-    let mut log = cache.lines("log.txt", |_| true)?;
-    let mut stage = StageFile::of(&cache, Some(shapes))?;
-    stage.write(&cache, scene)?;
+    let start = opened.as_ref().map(|(cache, start)| Begin::of(cache, start));
+    let start = told_by_first(&**processes, start)?;
+    if let Some(checkpoint) = &start.checkpoint {
+        go_on(&mut simulation, checkpoint)?;
+    }
+    let mut desk = match opened {
+        Some((cache, _)) => Some(Desk::new(cache, shapes, scene)?),
+        None => None,
+    };
     let next = start.after.map_or(first, |frame| frame + 1);
     listener.begins((next, last), &folder);
     if next <= last {
         pictures.begin(scene, &simulation, start.after);
     }
-    let mut writer =
-        Writer { scene, cache, stage, identity, keep, last, took: Duration::ZERO, pictures };
     if next > last {
-        return Ok(writer.whole());
+        return Ok(desk.as_ref().and_then(Desk::whole));
     }
-    log.push(&format!("frames {next} to {last} of {}", scene.settings.name))?;
-    let mut about = About::now(scene);
-    writer.cache.write_sidecar(ABOUT, &about.to_bytes())?;
-    let outcome = advance(&mut simulation, &mut writer, &mut stats, &mut log, listener, next);
-    let whole = writer.whole();
-    if let Err(why) = &outcome {
-        // The disk may be why; what cannot be written is still told on the terminal.
-        let _ = log.push(&format!("ended: {why}"));
+    let mut about = About::now(scene, processes.count());
+    if let Some(desk) = &mut desk {
+        desk.log.push(&format!("frames {next} to {last} of {}", scene.settings.name))?;
+        desk.cache.write_sidecar(ABOUT, &about.to_bytes())?;
     }
-    about.ended = Some(ending(&outcome));
-    // The report shows the contact sheet.
-    writer.pictures.finish(listener);
-    tell_all(&writer.cache, &folder, &about, listener);
+    let mut writer = Writer { scene, desk, identity, keep, last, took: Duration::ZERO, pictures };
+    let outcome = advance(&mut simulation, &mut writer, listener, next);
+    let whole = writer.desk.as_ref().and_then(Desk::whole);
+    if let Some(desk) = &mut writer.desk {
+        if let Err(why) = &outcome {
+            // The disk may be why; what cannot be written is still told on the terminal.
+            let _ = desk.log.push(&format!("ended: {why}"));
+        }
+        about.ended = Some(ending(&outcome));
+        // The report shows the contact sheet.
+        writer.pictures.finish(listener);
+        tell_all(&desk.cache, &folder, &about, listener);
+    }
     outcome.map_err(|why| match why {
         RunError::Stopped { source, .. } => match *source {
             SimError::Interrupted => RunError::Interrupted { whole },
@@ -108,6 +134,36 @@ pub fn run(
         other => other,
     })?;
     Ok(whole)
+}
+
+/// Where a run begins, as every process has to know.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Begin {
+    /// The frame that is there already.
+    after: Option<i64>,
+    /// Its checkpoint.
+    checkpoint: Option<PathBuf>,
+}
+
+impl Begin {
+    fn of(cache: &Cache, start: &Start) -> Self {
+        let is_it = |entry: &&CheckpointEntry| Some(entry.frame) == start.after;
+        let entry = cache.manifest().checkpoints.iter().find(is_it);
+        let checkpoint = entry.map(|entry| cache.path(&entry.file.name));
+        Self { after: start.after, checkpoint }
+    }
+}
+
+/// What the first process says, on all of them. Collective.
+fn told_by_first(processes: &dyn Processes, begin: Option<Begin>) -> Result<Begin, RunError> {
+    if processes.count() == 1 {
+        return Ok(begin.unwrap_or_default());
+    }
+    let own = begin.map(|begin| serde_json::to_vec(&begin).unwrap_or_default());
+    let said = processes
+        .all_gather(&own.unwrap_or_default())
+        .map_err(|why| RunError::stopped(why.into()))?;
+    Ok(serde_json::from_slice(&said[0]).unwrap_or_default())
 }
 
 /// How a run ended, for its report.
@@ -139,8 +195,6 @@ fn tell_all(cache: &Cache, folder: &Path, about: &About, listener: &mut dyn List
 fn advance(
     simulation: &mut Simulation,
     writer: &mut Writer<'_>,
-    stats: &mut Lines,
-    log: &mut Lines,
     listener: &mut dyn Listener,
     next: i64,
 ) -> Result<(), RunError> {
@@ -160,7 +214,7 @@ fn advance(
             pictures: writer.pictures.took(listener),
             ..FrameReport::default()
         };
-        told(simulation, stats, log, &mut *listener, report, began)?;
+        told(simulation, writer, &mut *listener, report, began)?;
     }
     let outputs = simulation.timeline().outputs_per_frame.max(1);
     while simulation.clock().frame < writer.last {
@@ -188,34 +242,40 @@ fn advance(
         writer.checkpoint(simulation, frame)?;
         report.writing = writer.took();
         report.pictures = writer.pictures.took(listener);
-        told(simulation, stats, log, &mut *listener, report, began)?;
+        told(simulation, writer, &mut *listener, report, began)?;
     }
     Ok(())
 }
 
-/// Tells of a frame that is whole.
+/// Tells of a frame that is whole. Collective.
 fn told(
     simulation: &Simulation,
-    stats: &mut Lines,
-    log: &mut Lines,
+    writer: &mut Writer<'_>,
     listener: &mut dyn Listener,
     mut report: FrameReport,
     began: Instant,
 ) -> Result<(), RunError> {
     let world = &simulation.world;
     report.took = began.elapsed();
-    report.particles = world.particles.iter().map(|(_, particles)| particles.len() as u64).sum();
     report.points = world.points.iter().map(|(_, points)| points.len() as u64).sum();
-    report.voxels =
-        world.volumes.iter().map(|(_, volume)| 512 * volume.topology().local() as u64).sum();
     let of_particles = world.particles.iter().map(|(_, store)| store.topology().local());
     let of_volumes = world.volumes.iter().map(|(_, store)| store.topology().local());
-    report.buckets = of_particles.chain(of_volumes).map(|count| count as u64).sum();
-    report.memory = world.budget.used();
-    report.process_memory = peak_memory();
+    let sum = |own: u64| {
+        let all = world.processes().all_sum_u64(own);
+        all.map_err(|why| RunError::stopped(why.into()))
+    };
+    report.particles = sum(world.particles.iter().map(|(_, store)| store.len() as u64).sum())?;
+    report.voxels = sum(of_volumes.clone().map(|count| 512 * count as u64).sum())?;
+    report.buckets = sum(of_particles.chain(of_volumes).map(|count| count as u64).sum())?;
+    report.memory = sum(world.budget.used())?;
+    let peak = peak_memory();
+    let peaks = sum(peak.unwrap_or(0))?;
+    report.process_memory = peak.map(|_| peaks);
     report.budget = simulation.budget().map_err(RunError::stopped)?;
-    stats.push(&report.to_json().to_string())?;
-    log.push(&line(&report))?;
+    if let Some(desk) = &mut writer.desk {
+        desk.stats.push(&report.to_json().to_string())?;
+        desk.log.push(&line(&report))?;
+    }
     listener.frame(&report);
     Ok(())
 }
@@ -238,23 +298,49 @@ pub fn line(report: &FrameReport) -> String {
 }
 
 /// Puts a Simulation into the state of a checkpoint. Whether it may be of another scene was decided when the cache was opened.
-fn go_on(simulation: &mut Simulation, cache: &Cache, frame: i64) -> Result<(), RunError> {
-    let Some(entry) = cache.manifest().checkpoints.iter().find(|entry| entry.frame == frame) else {
-        return Ok(());
-    };
-    let path = cache.path(&entry.file.name);
-    let mut file = std::fs::File::open(&path)
+/// Collective.
+fn go_on(simulation: &mut Simulation, checkpoint: &Path) -> Result<(), RunError> {
+    let mut file = std::fs::File::open(checkpoint)
         .map_err(|source| RunError::from(CheckpointError::Io { what: "read", source }))?;
     let state = checkpoint::load(None, &mut simulation.world, &mut file)?;
     simulation.set_clock(Clock { frame: state.frame, substeps: state.step });
     Ok(())
 }
 
+/// What the first process writes on: nobody else touches the cache.
+struct Desk {
+    cache: Cache,
+    stage: StageFile,
+    stats: Lines,
+    log: Lines,
+}
+
+impl Desk {
+    fn new(cache: Cache, shapes: Option<ShapesFile>, scene: &Scene) -> Result<Self, RunError> {
+        let stats = cache.frame_lines("stats.jsonl")?;
+        let log = cache.lines("log.txt", |_| true)?;
+        let mut stage = StageFile::of(&cache, shapes)?;
+        stage.write(&cache, scene)?;
+        Ok(Self { cache, stage, stats, log })
+    }
+
+    /// The last frame that is whole.
+    fn whole(&self) -> Option<i64> {
+        self.cache
+            .frames()
+            .iter()
+            .rev()
+            .map(|entry| entry.frame)
+            .find(|frame| frame.is_whole())
+            .map(FrameId::frame)
+    }
+}
+
 /// Writes frames and checkpoints of a scene.
 struct Writer<'a> {
     scene: &'a Scene,
-    cache: Cache,
-    stage: StageFile,
+    /// On the first process.
+    desk: Option<Desk>,
     identity: Identity,
     keep: Keep,
     last: i64,
@@ -269,33 +355,34 @@ impl Writer<'_> {
         std::mem::take(&mut self.took)
     }
 
-    fn whole(&self) -> Option<i64> {
-        self.cache
-            .frames()
-            .iter()
-            .rev()
-            .map(|entry| entry.frame)
-            .find(|frame| frame.is_whole())
-            .map(FrameId::frame)
-    }
-
-    /// All files of a moment, whole or not at all.
+    /// All files of a moment, whole or not at all. Collective.
     fn frame(&mut self, simulation: &Simulation, id: FrameId) -> Result<(), RunError> {
         // Before the frame is whole: one that is has its picture.
         if id.is_whole() {
             self.pictures.frame(simulation, id.frame());
         }
         let began = Instant::now();
-        let mut frame = self.cache.begin_frame(id)?;
-        frames::each_file(self.scene, simulation, id, &mut self.stage, |name, content| {
-            frame.file(name, |out| content.write(out))
-        })?;
-        frame.finish()?;
-        self.stage.write(&self.cache, self.scene)?;
+        match &mut self.desk {
+            Some(desk) => {
+                let mut frame = desk.cache.begin_frame(id)?;
+                frames::each_file(self.scene, simulation, id, &mut desk.stage, |name, content| {
+                    frame.file(name, |out| content.write(out))
+                })?;
+                frame.finish()?;
+                desk.stage.write(&desk.cache, self.scene)?;
+            }
+            None => {
+                let nothing = &mut StageFile::default();
+                frames::each_file(self.scene, simulation, id, nothing, |_, _| {
+                    Ok::<(), FrameError>(())
+                })?;
+            }
+        }
         self.took += began.elapsed();
         Ok(())
     }
 
+    /// The checkpoint at the end of a frame, where one is due. Collective.
     fn checkpoint(&mut self, simulation: &Simulation, frame: i64) -> Result<(), RunError> {
         if !self.keep.due(frame, self.last) {
             return Ok(());
@@ -308,10 +395,14 @@ impl Writer<'_> {
             step: clock.substeps,
             ..State::default()
         };
-        self.cache.checkpoint(frame, |out| {
+        let save = |out: &mut dyn Write| {
             checkpoint::save(&self.identity, &state, &simulation.world, out).map(|_| ())?;
             Ok::<(), RunError>(())
-        })?;
+        };
+        match &mut self.desk {
+            Some(desk) => desk.cache.checkpoint(frame, save)?,
+            None => save(&mut std::io::sink())?,
+        }
         self.took += began.elapsed();
         Ok(())
     }

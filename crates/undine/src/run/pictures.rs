@@ -1,16 +1,21 @@
 //! The pictures of a run. Whatever goes wrong with them is told, and the run goes on.
+//!
+//! Of several processes, all bring what they have to the first, which draws; so all have to agree on whether there are any.
 
 use super::listener::Listener;
 use crate::preview::{PictureError, Preview, Record};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+use undine_core::process::Processes;
 use undine_scene::Scene;
 use undine_sim::Simulation;
 
 /// Draws the pictures of a run, if it has any.
 pub(super) struct Pictures {
     preview: Option<Preview>,
+    processes: Arc<dyn Processes>,
     took: Duration,
     /// What is still to be told.
     notes: Vec<String>,
@@ -21,13 +26,33 @@ pub(super) struct Pictures {
 impl Pictures {
     /// Those of a scene whose Simulation is at its very beginning: what they show must not depend on where a run goes on.
     pub fn of(scene: &Scene, simulation: &Simulation, cache: &Path) -> Self {
-        let mut this =
-            Self { preview: None, took: Duration::ZERO, notes: Vec::new(), told: BTreeSet::new() };
+        let mut this = Self {
+            preview: None,
+            processes: simulation.world.processes().clone(),
+            took: Duration::ZERO,
+            notes: Vec::new(),
+            told: BTreeSet::new(),
+        };
         match Preview::of(scene, simulation, cache) {
             Ok(preview) => this.preview = preview,
             Err(why) => this.wrong(&why),
         }
+        let wanted = this.preview.is_some();
+        this.agree(wanted);
         this
+    }
+
+    /// Whether it is the one that draws.
+    fn is_first(&self) -> bool {
+        self.processes.rank() == 0
+    }
+
+    /// There are pictures only where all processes can have some.
+    fn agree(&mut self, here: bool) {
+        // An error here ends the run at its next step.
+        if self.processes.any(!here).unwrap_or(true) {
+            self.preview = None;
+        }
     }
 
     fn wrong(&mut self, why: &PictureError) {
@@ -41,10 +66,12 @@ impl Pictures {
     pub fn begin(&mut self, scene: &Scene, simulation: &Simulation, after: Option<i64>) {
         let Some(preview) = &self.preview else { return };
         let record = Record::of(scene, simulation.timeline().frame_time());
-        if let Err(why) = preview.begin(&record, after) {
+        let begun = if self.is_first() { preview.begin(&record, after) } else { Ok(()) };
+        let is_there = begun.is_ok();
+        if let Err(why) = begun {
             self.wrong(&why);
-            self.preview = None;
         }
+        self.agree(is_there);
     }
 
     /// Draws what is due at a frame.
@@ -64,7 +91,7 @@ impl Pictures {
 
     /// All frames are there: sums them up, and says where the pictures are.
     pub fn finish(&mut self, listener: &mut dyn Listener) {
-        let Some(preview) = &self.preview else { return };
+        let Some(preview) = self.preview.as_ref().filter(|_| self.is_first()) else { return };
         match preview.finish() {
             Ok(made) => listener.pictures(preview.folder(), &made),
             Err(why) => self.wrong(&why),

@@ -3,9 +3,7 @@
 
 use super::crowd::Crowd;
 use super::passes;
-use super::scene::{
-    Counted, alone, assert_same, distributed, hash, random, random_point, share,
-};
+use super::scene::{Counted, alone, assert_same, distributed, hash, random, random_point, share};
 use std::{
     collections::BTreeSet,
     error::Error,
