@@ -52,8 +52,9 @@ impl Library {
         }
         // Nodes may differ in their environment, but a message must be cut in the same way at both ends. A process that
         // cannot read its own says 0, and then all refuse.
-        let (wanted, mut chunk) =
-            (wanted_chunk(std::env::var("UNDINE_MPI_CHUNK").ok().as_deref()), 0);
+        let wanted: u64 = wanted_chunk(std::env::var("UNDINE_MPI_CHUNK").ok().as_deref());
+        // Of the same type, which nobody else sees to: MPI writes as many bytes as it reads.
+        let mut chunk = 0_u64;
         world.all_reduce_into(&wanted, &mut chunk, SystemOperation::min());
         if chunk == 0 {
             return Err(failed(format!(
