@@ -7,7 +7,7 @@ use std::{
     fs::{self, File},
     os::unix::process::CommandExt,
     path::PathBuf,
-    process::{Child, Command},
+    process::{Child, Command, ExitStatus},
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -45,6 +45,8 @@ pub fn passes(
 pub struct Run {
     /// Whether every process ended well.
     pub success: bool,
+    /// The code that `mpirun` ended with; that of the process that ended the others.
+    pub code: i32,
     /// What the processes and `mpirun` printed.
     pub output: String,
     /// When it was over.
@@ -53,6 +55,55 @@ pub struct Run {
 
 /// Runs a scenario under `mpirun`, oversubscribed. A run that hangs is killed, and fails with its output.
 pub fn run(processes: usize, scenario: &str, variables: &[(&str, &str)]) -> Run {
+    let program = std::env::current_exe().expect("the path of this program");
+    let mut command = mpirun();
+    command
+        .args(["-n", &processes.to_string()])
+        .arg(program)
+        .args(["--exact", "mpi::scenario_entry", "--nocapture"])
+        .env(SCENARIO, scenario)
+        .envs(variables.iter().copied());
+    let run = watched(&mut command, &format!("{scenario} on {processes} processes"));
+    // A wrong name of a test runs no test, with success.
+    assert!(
+        !run.success || run.output.contains("1 passed"),
+        "{scenario} did not run:\n{}",
+        run.output
+    );
+    run
+}
+
+/// Runs another program under `mpirun`, oversubscribed: each of `parts` is a number of processes and their words. A run that hangs
+/// is killed, and fails with its output.
+pub fn program(program: &str, parts: &[(usize, &[&str])]) -> Run {
+    watched(&mut command(program, parts), &format!("{program} {parts:?}"))
+}
+
+/// The command that [`program`] runs, for whoever wants to end it early.
+pub fn command(program: &str, parts: &[(usize, &[&str])]) -> Command {
+    let mut command = mpirun();
+    for (n, (processes, words)) in parts.iter().enumerate() {
+        if n > 0 {
+            command.arg(":");
+        }
+        command.args(["-n", &processes.to_string(), program]).args(*words);
+    }
+    command
+}
+
+/// `mpirun`, run by root or not, on however few cores.
+fn mpirun() -> Command {
+    let mut command = Command::new("mpirun");
+    command
+        .args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"])
+        .env("RAYON_NUM_THREADS", "2")
+        .env("OMPI_MCA_mpi_yield_when_idle", "1")
+        .process_group(0);
+    command
+}
+
+/// Runs a command to its end, or kills it when it hangs, and fails with its output.
+fn watched(command: &mut Command, what: &str) -> Run {
     // One at a time: several would only slow each other down.
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -60,37 +111,16 @@ pub fn run(processes: usize, scenario: &str, variables: &[(&str, &str)]) -> Run 
     // Into a file, not a pipe: an orphan that holds a pipe open would hang the test that watches for it.
     let path = scratch_file();
     let output = File::create(&path).expect("a file for the output");
-    let mut command = Command::new("mpirun");
-    command
-        .args([
-            "--allow-run-as-root",
-            "--oversubscribe",
-            "--bind-to",
-            "none",
-            "-n",
-            &processes.to_string(),
-        ])
-        .arg(std::env::current_exe().expect("the path of this program"))
-        .args(["--exact", "mpi::scenario_entry", "--nocapture"])
-        .env(SCENARIO, scenario)
-        .env("RAYON_NUM_THREADS", "2")
-        .env("OMPI_MCA_mpi_yield_when_idle", "1")
-        .envs(variables.iter().copied())
-        .stdout(output.try_clone().expect("a second handle of the file"))
-        .stderr(output)
-        .process_group(0);
+    command.stdout(output.try_clone().expect("a second handle of the file")).stderr(output);
     let mut child = command.spawn().expect("mpirun, of the Debian package openmpi-bin");
-    let success = watch(&mut child);
+    let status = watch(&mut child);
     let end = SystemTime::now();
     let output = String::from_utf8_lossy(&fs::read(&path).expect("the output")).into_owned();
     // A leftover file does no harm.
     let _ = fs::remove_file(&path);
-    let success = success.unwrap_or_else(|| {
-        panic!("{scenario} on {processes} processes did not end within {WATCHDOG:?}:\n{output}")
-    });
-    // A wrong name of a test runs no test, with success.
-    assert!(!success || output.contains("1 passed"), "{scenario} did not run:\n{output}");
-    Run { success, output, end }
+    let status =
+        status.unwrap_or_else(|| panic!("{what} did not end within {WATCHDOG:?}:\n{output}"));
+    Run { success: status.success(), code: status.code().unwrap_or(-1), output, end }
 }
 
 /// A new file name for the output of a run.
@@ -100,12 +130,12 @@ fn scratch_file() -> PathBuf {
     std::env::temp_dir().join(format!("undine-mpirun-{}-{count}.txt", std::process::id()))
 }
 
-/// Waits for the end of `mpirun`: whether with success, or `None` if it had to be killed.
-fn watch(child: &mut Child) -> Option<bool> {
+/// Waits for the end of `mpirun`: how it ended, or `None` if it had to be killed.
+fn watch(child: &mut Child) -> Option<ExitStatus> {
     let start = Instant::now();
     while start.elapsed() < WATCHDOG {
         if let Some(status) = child.try_wait().expect("the state of mpirun") {
-            return Some(status.success());
+            return Some(status);
         }
         thread::sleep(Duration::from_millis(5));
     }

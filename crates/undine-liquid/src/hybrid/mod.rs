@@ -144,7 +144,8 @@ impl Object for Hybrid {
                 })
             },
         )?;
-        let sum = sums.into_iter().fold(Budget::default(), |sum, bucket| sum + bucket);
+        let own = sums.into_iter().fold(Budget::default(), |sum, bucket| sum + bucket);
+        let sum = own.of_all(&**world.processes())?;
         let field = self.channels.field;
         Ok(match field.interior {
             Some(held) => sum + band::budget(domain, &world.volumes[field.volume], &field, held)?,

@@ -160,7 +160,7 @@ impl Preview {
                 range: view.render.range.or_else(|| colours::range(&contents, by)),
             };
             let picture = draw(&contents, &view.render, &steady, &moment, &self.title)?;
-            picture.write(&self.folder, &view.render, FrameId::whole(frame))
+            picture.write(&self.folder, &view.render, FrameId::whole(frame)).map(|_| ())
         });
         drawn.filter_map(Result::err).collect()
     }

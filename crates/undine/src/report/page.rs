@@ -74,6 +74,8 @@ fn header(text: &mut String, run: &History, named: bool) {
         _ => {}
     }
     facts.extend(about.machine.as_deref().map(escaped));
+    let several = about.processes.filter(|&processes| processes > 1);
+    facts.extend(several.map(|processes| format!("{processes} processes")));
     facts.extend(about.threads.map(|threads| format!("{threads} threads")));
     facts.extend(about.undine.as_ref().map(|version| format!("Undine {}", escaped(version))));
     facts.extend(about.began.as_deref().map(escaped));

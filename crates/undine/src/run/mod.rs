@@ -258,15 +258,17 @@ fn told(
     let world = &simulation.world;
     report.took = began.elapsed();
     report.points = world.points.iter().map(|(_, points)| points.len() as u64).sum();
-    let of_particles = world.particles.iter().map(|(_, store)| store.topology().local());
-    let of_volumes = world.volumes.iter().map(|(_, store)| store.topology().local());
+    let particles = || world.particles.iter().map(|(_, store)| store);
+    let of_particles: u64 = particles().map(|store| store.topology().local() as u64).sum();
+    let of_volumes: u64 =
+        world.volumes.iter().map(|(_, store)| store.topology().local() as u64).sum();
     let sum = |own: u64| {
         let all = world.processes().all_sum_u64(own);
         all.map_err(|why| RunError::stopped(why.into()))
     };
-    report.particles = sum(world.particles.iter().map(|(_, store)| store.len() as u64).sum())?;
-    report.voxels = sum(of_volumes.clone().map(|count| 512 * count as u64).sum())?;
-    report.buckets = sum(of_particles.chain(of_volumes).map(|count| count as u64).sum())?;
+    report.particles = sum(particles().map(|store| store.len() as u64).sum())?;
+    report.voxels = sum(512 * of_volumes)?;
+    report.buckets = sum(of_particles + of_volumes)?;
     report.memory = sum(world.budget.used())?;
     let peak = peak_memory();
     let peaks = sum(peak.unwrap_or(0))?;

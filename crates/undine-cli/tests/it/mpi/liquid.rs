@@ -1,0 +1,91 @@
+//! A dam breaks on several processes as it does on one, within what rounding may do.
+//!
+//! Sums over all cells round differently on another number of processes, and liquids amplify: so a few frames are compared particle by
+//! particle, and what nature keeps to the end.
+
+use super::together::runs;
+use crate::program::{Stage, files, succeeds};
+use std::collections::BTreeMap;
+use undine_core::glam::DVec3;
+use undine_io::{Points, Values};
+
+/// Eight Buckets of liquid in a tank, which are cut somewhere through the middle.
+const DAM: &str = r#"
+setup "dam" fps=24 frames=5 substeps=2 cfl=3
+input "column" {
+    box size="0.32 0.32 0.32 m" centre="0.16 0.16 0.16 m"
+}
+input "room" {
+    box size="0.8 0.8 0.32 m" centre="0.4 0.4 0.16 m"
+}
+input "tank" {
+    box size="1 0.8 0.52 m" centre="0.4 0.3 0.16 m"
+    subtract with="room"
+}
+hybrid "water" input="column" voxel="2 cm"
+collider "tank" input="tank"
+walls
+pressure
+gravity
+output dir="cache" format="ply"
+"#;
+
+/// Where the particles of a frame are [m], by id.
+fn particles(stage: &Stage, frame: i64) -> BTreeMap<u64, DVec3> {
+    let file = stage.cache().join(format!("water.{frame:04}.ply"));
+    let points: Points = undine_io::read(&file).expect("a frame").points;
+    let ids = points.channels.get("id").and_then(Values::ids).expect("ids");
+    assert_eq!(ids.len(), points.positions.len());
+    ids.iter().copied().zip(points.positions.iter().copied()).collect()
+}
+
+fn breaks_as_on_one(processes: usize, one: &Stage) {
+    let several = Stage::new(DAM);
+    runs(processes, &several, &["--quiet"]);
+    let names = |stage: &Stage| files(&stage.cache()).into_keys().collect::<Vec<_>>();
+    assert_eq!(names(&several), names(one), "one file of each, whoever wrote");
+    for frame in [1, 3, 5] {
+        let (found, wanted) = (particles(&several, frame), particles(one, frame));
+        assert!(wanted.len() > 10_000, "{} particles", wanted.len());
+        let together: Vec<f64> =
+            wanted.iter().filter_map(|(id, at)| Some(found.get(id)?.distance(*at))).collect();
+        let most = found.len().max(wanted.len());
+        let apart = together.iter().filter(|&&distance| distance > 0.1 * 0.02).count();
+        let missing = most - together.len();
+        assert!(
+            apart + missing <= most / 100,
+            "frame {frame} on {processes} processes: of {most} particles {missing} are others, and {apart} are elsewhere"
+        );
+        let centre = |all: &BTreeMap<u64, DVec3>| all.values().sum::<DVec3>() / all.len() as f64;
+        let off = centre(&found).distance(centre(&wanted));
+        assert!(off < 1e-4, "frame {frame}: centres are {off} m apart");
+    }
+}
+
+/// How many processes are tried: two, or more in the full tier.
+fn counts() -> std::ops::RangeInclusive<usize> {
+    if std::env::var_os("UNDINE_FULL").is_some() { 2..=4 } else { 2..=2 }
+}
+
+#[test]
+fn a_dam_breaks_as_on_one_process() {
+    let one = Stage::new(DAM);
+    succeeds(&["run", &one.scene(), "--quiet"]);
+    counts().for_each(|processes| breaks_as_on_one(processes, &one));
+}
+
+#[test]
+fn a_dam_on_two_processes_that_was_ended_goes_on_to_the_same_bytes() {
+    let whole = Stage::new(DAM);
+    runs(2, &whole, &["--quiet"]);
+    let torn = Stage::new(DAM);
+    runs(2, &torn, &["--quiet", "--frames", "2"]);
+    runs(2, &torn, &["--quiet"]);
+    let last = |stage: &Stage| {
+        let all = files(&stage.cache());
+        let last = |name: &String| name.contains(".0005.") || name == "checkpoint.0005.undine";
+        all.into_iter().filter(|(name, _)| last(name)).collect::<BTreeMap<_, _>>()
+    };
+    assert!(last(&whole).len() >= 3, "{:?}", last(&whole).keys());
+    crate::program::assert_same(&last(&torn), &last(&whole), "after going on");
+}
