@@ -11,7 +11,8 @@ use undine_core::process::{Parcel, Processes};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// Process after process. Processes own pieces of the space-filling curve one after another, so that points in spatial order
-    /// (those of a Particle System) are then Bucket after Bucket along the curve.
+    /// (those of a Particle System) are then Bucket after Bucket along the curve. Where the curve that is cut is that of another
+    /// lattice, [`by_numbers`] brings them into their order.
     Buckets,
     /// By the channel `id`: for points whose owner is not told by where they are.
     Ids,
@@ -24,7 +25,7 @@ pub fn gather(processes: &dyn Processes, points: &Points, order: Order) -> Resul
         _ => bring(processes, points)?,
     };
     let sorted = match (whole, order) {
-        (Some(whole), Order::Ids) => by_ids(whole).map(Some),
+        (Some(whole), Order::Ids) => by_numbers(whole, "id").map(Some),
         (whole, _) => Ok(whole),
     };
     agree(processes, sorted)
@@ -55,13 +56,13 @@ fn mismatch(process: usize) -> IoError {
     }
 }
 
-/// The same points by ascending id; those without an id stay as they are.
-fn by_ids(points: Points) -> Result<Points> {
-    let Some(ids) = points.channels.get("id") else { return Ok(points) };
+/// The same points by ascending numbers of a channel, those of the same number as they were; those without it stay as they are.
+pub fn by_numbers(points: Points, channel: &str) -> Result<Points> {
+    let Some(ids) = points.channels.get(channel) else { return Ok(points) };
     let Some(ids) = ids.ids() else {
         return Err(IoError::Unwritable {
-            what: "points by their ids".into(),
-            found: "the channel `id` holds something else".into(),
+            what: "points by their numbers".into(),
+            found: format!("the channel `{channel}` holds something else"),
             wanted: "whole numbers from 0 on".into(),
         });
     };

@@ -65,6 +65,11 @@ impl Partition {
         self.cuts.len() + 1
     }
 
+    /// The lattice whose curve is cut: only of its own Buckets each process has one piece.
+    pub fn lattice(&self) -> &Frame {
+        &self.frame
+    }
+
     /// The process that owns a Bucket of a Domain with the lattice `frame`.
     pub fn owner(&self, frame: &Frame, bucket: Bucket) -> usize {
         if self.cuts.is_empty() {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use undine_core::channel::ChannelInfo;
 use undine_core::process::{Processes, Single};
 use undine_core::{DiscreteVolume, GridDomain};
-use undine_io::gather::{Order, gather};
+use undine_io::gather::Order;
 use undine_io::vdb::{ChannelGrid, Levels, PointOptions, Sampling, VdbFile, VolumeOptions};
 use undine_io::write::encode;
 use undine_io::{
@@ -188,11 +188,7 @@ fn content(
     let scene_up = moment.settings.up;
     let (found, order) = match store {
         StoreId::Particles(id) => {
-            let own = points::of_particles(&world.particles[id], output)?;
-            let all = match processes.count() {
-                1 => Some(own),
-                _ => gather(&**processes, &own, Order::Buckets)?,
-            };
+            let all = points::of_all_particles(world, &world.particles[id], output)?;
             let Some(all) = all else { return Ok(None) };
             (all, Order::Buckets)
         }

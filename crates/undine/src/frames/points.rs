@@ -6,16 +6,45 @@ use undine_core::element::ElementType;
 use undine_core::glam::DQuat;
 use undine_core::particles::TopologicalParticles;
 use undine_core::{Element, ParticleSystem};
+use undine_io::gather::{Order, by_numbers, gather};
 use undine_io::particles::points_of_particles;
 use undine_io::{Points, Values};
 use undine_scene::Output;
+use undine_sim::World;
 
-pub(super) fn of_particles(
+/// The particles of all processes, Bucket after Bucket along the curve of their own lattice; on the first process. Collective.
+pub(super) fn of_all_particles(
+    world: &World,
     particles: &ParticleSystem,
     output: &Output,
-) -> Result<Points, FrameError> {
-    Ok(points_of_particles(particles, |info| is_wanted(info, output))?)
+) -> Result<Option<Points>, FrameError> {
+    let mut own = points_of_particles(particles, |info| is_wanted(info, output))?;
+    let processes = &**world.processes();
+    if processes.count() == 1 {
+        return Ok(Some(own));
+    }
+    let (topology, frame) = (particles.topology(), particles.topology().frame());
+    if world.domain_with(frame).is_none_or(|domain| domain.partition().lattice() == frame) {
+        return Ok(gather(processes, &own, Order::Buckets)?);
+    }
+    // Processes own pieces of another curve: what is along this one has to be said.
+    let keys = topology.all().keys();
+    let ids = particles.column(particles.id())?;
+    let mut places = Vec::with_capacity(particles.len());
+    for slot in 0..topology.local() as u32 {
+        let key = topology.bucket(slot).key();
+        let place = keys.partition_point(|other| *other < key) as u64;
+        places.resize(places.len() + ids.chunk(slot).len(), place);
+    }
+    own.channels.insert(PLACE.to_owned(), Values::U64(places));
+    let Some(all) = gather(processes, &own, Order::Buckets)? else { return Ok(None) };
+    let mut all = by_numbers(all, PLACE)?;
+    all.channels.remove(PLACE);
+    Ok(Some(all))
 }
+
+/// Which Bucket a point is of, while it travels; no channel is called like this.
+const PLACE: &str = "place along the curve";
 
 pub(super) fn of_points(
     store: &TopologicalParticles,

@@ -61,16 +61,7 @@ output dir="cache"
 #[test]
 fn particles_come_and_go_as_on_one_process() {
     let (one, several) = (Stage::new(COMING_AND_GOING), Stage::new(COMING_AND_GOING));
-    let scene = one.scene();
-    succeeds(&["run", &scene, "--quiet"]);
-    let told = runs(2, &several, &[]).output;
-    assert!(told.contains("frame 12: ") && told.matches("frame 12: ").count() == 1, "{told}");
-    // Of the Domain whose lattice is not the one that is cut, files have the particles in another order.
-    let of = |stage: &Stage| {
-        let mut files = frames(stage);
-        files.retain(|name, _| name.starts_with("spray-drops"));
-        files
-    };
-    assert!(of(&one).len() > 12, "{:?}", of(&one).keys());
-    assert_same(&of(&several), &of(&one), "on 2 processes");
+    is_the_same_on(2, &one, &several, &[]);
+    let log = std::fs::read_to_string(several.cache().join("log.txt")).expect("a log");
+    assert_eq!(log.matches("frame 12: ").count(), 1, "one process tells of all:\n{log}");
 }
