@@ -59,6 +59,7 @@ pub fn launch_with_code(main: impl FnOnce(Arc<dyn Processes>) -> u8) -> u8 {
 }
 
 /// Why a process fails, and the code that it ends with.
+#[derive(Debug, PartialEq, Eq)]
 struct Failure {
     code: u8,
     /// What is still to be said.
@@ -166,9 +167,12 @@ mod tests {
 
     #[test]
     fn an_error_of_a_single_process_is_returned_whole() {
-        assert_eq!(embedded(|_| Err("no water")), Err("no water".to_string()));
+        assert_eq!(embedded(|_| Err(Failure::told("no water"))), Err(Failure::told("no water")));
         assert_eq!(
-            embedded(|processes| if processes.count() == 1 { Ok(()) } else { Err("several") }),
+            embedded(|processes| match processes.count() {
+                1 => Ok(()),
+                _ => Err(Failure::told("several")),
+            }),
             Ok(())
         );
     }
