@@ -9,6 +9,7 @@ pub mod emit;
 pub mod error;
 pub mod field;
 pub mod gravity;
+pub mod guide;
 pub mod kill;
 pub mod nearby;
 pub mod springs;
@@ -23,6 +24,7 @@ pub const BEHAVIORS: &[BehaviorKind] = &[
     BehaviorKind::force::<gravity::Gravity>(&gravity::DECLARATION),
     BehaviorKind::force::<drag::AirDrag>(&drag::DECLARATION),
     BehaviorKind::force::<field::ForceField>(&field::DECLARATION),
+    BehaviorKind::force::<guide::Guide>(&guide::DECLARATION),
     BehaviorKind::object::<collider::SceneCollider>(&collider::DECLARATION),
     BehaviorKind::operator::<collision::Collision>(&collision::DECLARATION),
     BehaviorKind::constraint::<springs::Springs, 1, 2>(&springs::DECLARATION),

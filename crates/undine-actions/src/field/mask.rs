@@ -7,6 +7,60 @@ use crate::error::{Result, in_range, not_negative, positive};
 use std::sync::Arc;
 use undine_core::glam::DVec3;
 use undine_geometry::Solid;
+use undine_schema::{Dimension, Parameter, Type};
+use undine_sim::Ingest;
+
+/// Where it counts.
+pub const MASK: Parameter =
+    Parameter::new("mask", Type::Input, "only inside of this shape, surface or level set")
+        .optional();
+/// How sharply.
+pub const EDGE: Parameter =
+    Parameter::number("mask-edge", Dimension::LENGTH, 0.0, "how wide the soft edge of the mask is")
+        .not_negative()
+        .usually(0.0, 1e3);
+/// Everywhere else.
+pub const OUTSIDE: Parameter =
+    Parameter::flag("mask-outside", false, "outside of the mask instead");
+/// How much.
+pub const WEIGHT: Parameter =
+    Parameter::number("weight", Dimension::NONE, 1.0, "how much of it counts")
+        .between(-1e6, 1e6)
+        .varies_by("weight");
+/// Since when.
+pub const START: Parameter =
+    Parameter::number("start", Dimension::TIME, 0.0, "when it begins; without it, it always was")
+        .optional();
+/// Until when.
+pub const END: Parameter =
+    Parameter::number("end", Dimension::TIME, 0.0, "when it ends; without it, never").optional();
+/// How suddenly.
+pub const FADE: Parameter =
+    Parameter::number("fade", Dimension::TIME, 0.0, "how long it takes to begin, and to end")
+        .not_negative();
+
+/// The masks that a scene gives a Behavior by [`MASK`] to [`FADE`].
+pub fn masks(ingest: &Ingest<'_>) -> undine_sim::Result<Vec<Mask>> {
+    let values = ingest.values();
+    let help = format!("stay within what `undine help {}` says", ingest.scope.declaration.name);
+    let wrong = |parameter: &str, why: crate::ActionError| {
+        ingest.bad(parameter, why.to_string(), help.clone())
+    };
+    let mut masks = Vec::new();
+    if let Some(solid) = ingest.optional_solid("mask")? {
+        let mask = Mask::inside(solid, values.number("mask-edge")?);
+        let mask = mask.map_err(|why| wrong("mask-edge", why))?;
+        let outside = values.flag("mask-outside")?;
+        masks.push(if outside { Mask::Not(Box::new(mask)) } else { mask });
+    }
+    let (start, end) = (values.optional_number("start")?, values.optional_number("end")?);
+    if start.is_some() || end.is_some() {
+        let (start, end) = (start.unwrap_or(f64::NEG_INFINITY), end.unwrap_or(f64::INFINITY));
+        let mask = Mask::during(start, end, values.number("fade")?);
+        masks.push(mask.map_err(|why| wrong("end", why))?);
+    }
+    Ok(masks)
+}
 
 /// How much of a field counts.
 #[derive(Debug, Clone, Copy, PartialEq)]

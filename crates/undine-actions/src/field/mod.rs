@@ -17,7 +17,7 @@ pub use noise::Turbulence;
 pub use volume::VolumeField;
 
 use undine_core::glam::{DMat3, DVec3};
-use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
+use undine_schema::{Declaration, Dimension, Kind, Parameter};
 use undine_sim::constraint::project::project;
 use undine_sim::{Force, Ingest, Point, Push, Result};
 
@@ -75,17 +75,13 @@ pub const DECLARATION: Declaration = Declaration {
         .between(0.0, 1.0)
         .advanced(),
         Parameter::integer("seed", 0, "other seeds make other turbulence").not_negative(),
-        Parameter::new("mask", Type::Input, "only inside of this shape, surface or level set").optional(),
-        Parameter::number("mask-edge", Dimension::LENGTH, 0.0, "how wide the soft edge of the mask is")
-            .not_negative()
-            .usually(0.0, 1e3),
-        Parameter::flag("mask-outside", false, "outside of the mask instead"),
-        Parameter::number("weight", Dimension::NONE, 1.0, "how much of it counts")
-            .between(-1e6, 1e6)
-            .varies_by("weight"),
-        Parameter::number("start", Dimension::TIME, 0.0, "when it begins; without it, it always was").optional(),
-        Parameter::number("end", Dimension::TIME, 0.0, "when it ends; without it, never").optional(),
-        Parameter::number("fade", Dimension::TIME, 0.0, "how long it takes to begin, and to end").not_negative(),
+        mask::MASK,
+        mask::EDGE,
+        mask::OUTSIDE,
+        mask::WEIGHT,
+        mask::START,
+        mask::END,
+        mask::FADE,
     ],
     example: "force-field form=\"vortex\" strength=\"20 m/s2\" reach=\"50 cm\"",
 };
@@ -139,20 +135,7 @@ impl Force for ForceField {
         };
         let help = "stay within what `undine help force-field` says";
         let form = made().map_err(|why| ingest.bad("form", why.to_string(), help))?;
-        let mut masks = Vec::new();
-        if let Some(solid) = ingest.optional_solid("mask")? {
-            let mask = Mask::inside(solid, number("mask-edge")?);
-            let mask = mask.map_err(|why| ingest.bad("mask-edge", why.to_string(), help))?;
-            let outside = values.flag("mask-outside")?;
-            masks.push(if outside { Mask::Not(Box::new(mask)) } else { mask });
-        }
-        let (start, end) = (values.optional_number("start")?, values.optional_number("end")?);
-        if start.is_some() || end.is_some() {
-            let (start, end) = (start.unwrap_or(f64::NEG_INFINITY), end.unwrap_or(f64::INFINITY));
-            let mask = Mask::during(start, end, number("fade")?);
-            masks.push(mask.map_err(|why| ingest.bad("end", why.to_string(), help))?);
-        }
-        Ok(Self { form, per, masks })
+        Ok(Self { form, per, masks: mask::masks(ingest)? })
     }
 
     fn evaluate(&self, at: &Point, varying: &[f64]) -> Push {

@@ -120,7 +120,8 @@ impl Measured {
         if let Some(to) = self.neighbours {
             let radius = domain.frame().voxel_size(0);
             let search = Neighbours::new("count neighbours", domain, particles, radius)?;
-            search.for_each(particles.write(to), |_, count, n, near| count[n] = near.len() as f32)?;
+            search
+                .for_each(particles.write(to), |_, count, n, near| count[n] = near.len() as f32)?;
         }
         Ok(())
     }

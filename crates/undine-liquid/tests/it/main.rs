@@ -3,6 +3,7 @@
 mod band;
 mod band_timing;
 mod density;
+mod guide;
 mod hybrid_rest;
 mod hybrid_slosh;
 mod hybrid_spin;

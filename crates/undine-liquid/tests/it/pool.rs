@@ -94,6 +94,10 @@ impl Pool {
         &self.world.particles[self.particles]
     }
 
+    pub fn particles_mut(&mut self) -> &mut ParticleSystem {
+        &mut self.world.particles[self.particles]
+    }
+
     pub fn volume(&self) -> &DiscreteVolume {
         &self.world.volumes[self.volume]
     }
