@@ -38,6 +38,8 @@ const LOOKS: &[Look] = &[
         options: &["--camera=eye 1.2,0.75,2.1 target 0.02,-0.04,0", "--fov=27 deg"],
     },
     Look { name: "chained-boxes", frame: 11, options: &[] },
+    Look { name: "dam-break", frame: 26, options: &[] },
+    Look { name: "honey-coil", frame: 61, options: &[] },
 ];
 
 /// Remakes the pictures of these names, or all of them. True when all were made.
