@@ -1,7 +1,8 @@
 //! `undine check`: mistakes, and what a run will take, without running.
 
 use crate::arguments::Check;
-use crate::{memory, print, run, scene, width};
+use crate::{memory, print, run, scene, trace, warnings, width};
+use undine::advice::advice;
 use undine::estimate::{Estimate, TooMany, estimate};
 use undine::{ExitCode, prepare};
 use undine_core::memory::MemoryBudget;
@@ -14,10 +15,17 @@ pub fn check(arguments: &Check) -> ExitCode {
         Err(code) => return code,
     };
     eprint!("{}", scene.warnings.render(width()));
-    let simulation = match prepare::simulation(&scene, MemoryBudget::unlimited()) {
+    // What the first frame does not fit into cannot be looked at.
+    let free = memory::default_budget(1);
+    let budget = free.map_or_else(MemoryBudget::unlimited, MemoryBudget::new);
+    // Without a file nothing can go wrong.
+    let _ = trace::begin(None);
+    let simulation = match prepare::simulation(&scene, budget) {
         Ok(simulation) => simulation,
         Err(why) => return run::tell(&why, &scene),
     };
+    eprint!("{}", advice(&scene, &simulation).render(width()));
+    warnings::take().iter().for_each(|warning| eprintln!("warning: {warning}"));
     let Estimate { frames, substeps, particles, memory, disk, too_many } =
         match estimate(&scene, &simulation) {
             Ok(estimate) => estimate,
@@ -36,7 +44,7 @@ pub fn check(arguments: &Check) -> ExitCode {
     text += &format!("  particles  {particles} to begin with\n");
     text += &format!("  memory     {}\n", bytes(memory));
     text += &format!("  disk       {}\n", bytes(disk));
-    if memory::default_budget(1).is_some_and(|free| memory > free) {
+    if free.is_some_and(|free| memory > free) {
         text += "  warning    that is more than is free; --quality 0.5 gives a quick look\n";
     }
     print(&text)

@@ -16,6 +16,7 @@ mod run;
 mod scene;
 mod signal;
 mod trace;
+mod warnings;
 
 use arguments::{Arguments, Command};
 use clap::Parser;

@@ -1,6 +1,6 @@
 //! What a person or a farm sees of a run: a bar with the time left on a terminal, plain lines otherwise, or lines of JSON.
 
-use crate::signal;
+use crate::{signal, warnings, width};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use undine::Listener;
 use undine::run::{FrameReport, line};
+use undine_scene::Report;
 
 /// How a run is told of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,14 @@ impl Progress {
     /// Tells of it in this style.
     pub fn new(style: Style) -> Self {
         Self { style, stop: None, bar: None, frames: (0, 0), began: Instant::now() }
+    }
+
+    /// Tells of the warnings since it was asked last.
+    pub fn warn(&self) {
+        for warning in warnings::take() {
+            let json = serde_json::json!({"event": "warning", "warning": warning});
+            self.say(json, &format!("warning: {warning}"));
+        }
     }
 
     fn say(&self, json: serde_json::Value, text: &str) {
@@ -68,6 +77,7 @@ impl Listener for Progress {
             return;
         }
         self.say(json, &format!("frames {from} to {to} into {cache_name}"));
+        self.warn();
         if self.style == Style::People && std::io::stderr().is_terminal() {
             let count = u64::try_from(i128::from(to) - i128::from(from) + 1).unwrap_or(0);
             let bar = ProgressBar::with_draw_target(Some(count), ProgressDrawTarget::stderr());
@@ -80,11 +90,26 @@ impl Listener for Progress {
         }
     }
 
+    fn advice(&mut self, advice: &Report) {
+        match self.style {
+            Style::Quiet => {}
+            Style::People => eprint!("{}", advice.render(width())),
+            Style::Json => {
+                for found in advice.diagnostics() {
+                    let json =
+                        serde_json::json!({"event": "warning", "warning": found.to_string()});
+                    self.say(json, "");
+                }
+            }
+        }
+    }
+
     fn note(&mut self, note: &str) {
         self.say(serde_json::json!({"event": "note", "note": note}), &format!("note: {note}"));
     }
 
     fn substep(&mut self, frame: i64, substep: u32) {
+        self.warn();
         if let Some(bar) = &self.bar {
             bar.set_message(format!("{frame}, substep {}", substep + 1));
             bar.tick();

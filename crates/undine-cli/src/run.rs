@@ -30,9 +30,9 @@ pub fn run(arguments: &Run, processes: &Arc<dyn Processes>) -> ExitCode {
     if let Some(threads) = arguments.threads.or_else(|| memory::default_threads(sharing)) {
         let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     }
-    if let Some(path) = arguments.trace.as_ref().filter(|_| is_first)
-        && let Err(why) = trace::begin(path)
-    {
+    let path = arguments.trace.as_deref().filter(|_| is_first);
+    if let Err(why) = trace::begin(path) {
+        let path = path.unwrap_or(Path::new(""));
         eprintln!("error: cannot write the trace {}: {why}", path.display());
         return ExitCode::Disk;
     }
@@ -65,7 +65,10 @@ pub fn run(arguments: &Run, processes: &Arc<dyn Processes>) -> ExitCode {
         _ => Style::People,
     };
     let mut progress = Progress::new(style);
-    let Err(why) = undine::run(&scene, &options, &mut progress) else { return ExitCode::Done };
+    let outcome = undine::run(&scene, &options, &mut progress);
+    // What was said last may say why it ended.
+    progress.warn();
+    let Err(why) = outcome else { return ExitCode::Done };
     wait_for_first(&**processes);
     let code = tell(&why, &scene);
     if arguments.json {

@@ -1,5 +1,7 @@
-//! `--trace`: every Task as a span in the format of chrome://tracing, written line by line.
+//! What is told by `tracing`: warnings, and with `--trace` every Task as a span in the format of chrome://tracing, written line
+//! by line.
 
+use crate::warnings::Warnings;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -11,13 +13,20 @@ use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{Layer, Registry};
 
-/// Begins to write a trace; the file is whole after each event but for its closing bracket, which viewers do not need.
-pub fn begin(path: &Path) -> std::io::Result<()> {
-    let mut file = BufWriter::new(File::create(path)?);
-    writeln!(file, "[")?;
-    let layer = ChromeTrace { file: Mutex::new(file), began: Instant::now() };
+/// Begins to keep warnings, and to write a trace if there is to be one; the file is whole after each event but for its closing
+/// bracket, which viewers do not need.
+pub fn begin(path: Option<&Path>) -> std::io::Result<()> {
+    let trace = match path {
+        Some(path) => {
+            let mut file = BufWriter::new(File::create(path)?);
+            writeln!(file, "[")?;
+            Some(ChromeTrace { file: Mutex::new(file), began: Instant::now() })
+        }
+        None => None,
+    };
     // A program has one subscriber; a second call keeps the first.
-    let _ = tracing::subscriber::set_global_default(Registry::default().with(layer));
+    let subscriber = Registry::default().with(trace).with(Warnings);
+    let _ = tracing::subscriber::set_global_default(subscriber);
     Ok(())
 }
 

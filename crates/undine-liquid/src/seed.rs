@@ -263,9 +263,7 @@ const WELD: f64 = 1e-7;
 
 /// Refuses a surface that encloses nothing: an open one, and one that is inside out.
 fn check_closed(surface: &Surface) -> Result<()> {
-    let triangles = Triangles::of_surface(surface)?;
-    let Some(bounds) = triangles.bounds() else { return Ok(()) };
-    let welded = weld(&triangles, WELD * bounds.size().max_element())?.mesh;
+    let Some(welded) = welded(surface)? else { return Ok(()) };
     let wrong = |what: String, help: &str| Err(SimError::setup("input", what, help));
     if let Some([a, b]) = open_edge(&welded) {
         let what = format!(
@@ -279,6 +277,18 @@ fn check_closed(surface: &Surface) -> Result<()> {
         return wrong(what, "turn its faces over, so that they look outwards");
     }
     Ok(())
+}
+
+/// An edge [m] of a surface that has a face on one side only, where there is one: it has a hole.
+pub fn hole(surface: &Surface) -> Result<Option<[DVec3; 2]>> {
+    Ok(welded(surface)?.as_ref().and_then(open_edge))
+}
+
+/// The triangles of a surface, with one vertex for each corner; nothing of one that has none.
+fn welded(surface: &Surface) -> Result<Option<Triangles>> {
+    let triangles = Triangles::of_surface(surface)?;
+    let Some(bounds) = triangles.bounds() else { return Ok(None) };
+    Ok(Some(weld(&triangles, WELD * bounds.size().max_element())?.mesh))
 }
 
 /// The first edge along which not as many triangles run one way as the other.

@@ -1,8 +1,9 @@
 //! Undine as a library: every Behavior, and running, resuming and caching a setup.
 //!
-//! [`mod@behaviors`] lists what there is; [`prepare`] makes a Simulation of a scene; [`run`](mod@run) makes its frames and writes
+//! [`mod@behaviors`] lists what there is; [`prepare`] makes a Simulation of a scene, and [`mod@advice`] says what that lacks; [`run`](mod@run) makes its frames and writes
 //! them into a [`cache`], whole or not at all; [`report`] shows what it did. [`shapes`] says what colliders and bodies look like.
 
+pub mod advice;
 pub mod behaviors;
 pub mod cache;
 pub mod estimate;

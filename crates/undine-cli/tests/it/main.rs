@@ -6,6 +6,7 @@ mod documents;
 mod examples;
 mod files;
 mod kill;
+mod liquids;
 mod mpi;
 mod pictures;
 mod program;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use undine_scene::Report;
 use undine_sim::report::SolveRecord;
 use undine_sim::{Budget, Stage};
 
@@ -10,6 +11,9 @@ use undine_sim::{Budget, Stage};
 pub trait Listener {
     /// The run begins, or goes on: frames to make, and where they go.
     fn begins(&mut self, _frames: (i64, i64), _cache: &Path) {}
+
+    /// What the scene most likely lacks, where it lacks something; before the run begins.
+    fn advice(&mut self, _advice: &Report) {}
 
     /// Something that a person should know.
     fn note(&mut self, _note: &str) {}

@@ -14,7 +14,7 @@ pub use listener::{FrameReport, Listener};
 
 use crate::cache::{Cache, CheckpointEntry, Choice, FrameId, Keep, Lines, Start};
 use crate::frames::{self, FrameError, ShapesFile, StageFile};
-use crate::{prepare, report};
+use crate::{advice, prepare, report};
 use pictures::Pictures;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
@@ -89,6 +89,10 @@ pub fn run(
         false => None,
     };
     if let Some((_, start)) = &opened {
+        let advice = advice::advice(scene, &simulation);
+        if !advice.diagnostics().is_empty() {
+            listener.advice(&advice);
+        }
         start.notes.iter().for_each(|note| listener.note(&note.to_string()));
     }
     let start = opened.as_ref().map(|(cache, start)| Begin::of(cache, start));

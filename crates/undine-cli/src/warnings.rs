@@ -1,0 +1,48 @@
+//! Warnings of everything below: what they tell by `tracing::warn!` is kept until it can be printed without spoiling a line.
+
+use std::fmt::Debug;
+use std::sync::{Mutex, PoisonError};
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context;
+
+/// What was told and not printed yet.
+static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// No more than this is kept, should nobody ask.
+const MOST: usize = 1000;
+
+/// Keeps warnings.
+pub struct Warnings;
+
+/// The warnings since it was asked last, in their order.
+pub fn take() -> Vec<String> {
+    std::mem::take(&mut TOLD.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+impl<S: Subscriber> Layer<S> for Warnings {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        if *event.metadata().level() != Level::WARN {
+            return;
+        }
+        let mut message = Message::default();
+        event.record(&mut message);
+        let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() < MOST {
+            told.push(message.0);
+        }
+    }
+}
+
+/// The words of an event.
+#[derive(Default)]
+struct Message(String);
+
+impl Visit for Message {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        if field.name() == "message" {
+            self.0 = format!("{value:?}");
+        }
+    }
+}
