@@ -198,7 +198,8 @@ fn asked(ingest: &Ingest<'_>) -> Result<Asked> {
     })?;
     let transfer = values.text("transfer")?;
     if asked.affine && transfer != "apic" {
-        let what = format!("`affine` is what particles carry with `transfer=apic`, not with {transfer}");
+        let what =
+            format!("`affine` is what particles carry with `transfer=apic`, not with {transfer}");
         return Err(ingest.bad("measure", what, "leave `affine` out, or use `transfer=apic`"));
     }
     Ok(asked)
