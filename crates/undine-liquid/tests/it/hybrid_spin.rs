@@ -1,26 +1,29 @@
-//! Angular momentum: what transfers keep, what a whole step keeps of it, and what PIC loses.
+//! Angular momentum: what transfers keep of it, what a whole step loses, and what PIC does.
 
-use crate::scene::{Scene, cuboid, fixed, grid, hybrid, particles, run, stir};
+use crate::scene::{Scene, fixed, grid, hybrid, particles, run, stir};
 use std::f64::consts::TAU;
 use undine_core::glam::{DVec3, Mat3, Vec3};
 use undine_core::transfer::{
     Carried, Kernel, Mass, Method, mac_to_particles, momentum_to_velocity, particles_to_mac,
 };
-use undine_geometry::{Pose, Shape};
+use undine_geometry::Shape;
 use undine_sim::Simulation;
 
-/// A disc of liquid of 1 m across and four voxels thick, that lies between two plates.
-fn disc(across: u32, transfer: &str, kernel: &str) -> Scene {
-    let voxel = 1.0 / f64::from(across);
-    let along_z = Pose {
-        rotation: undine_core::glam::DQuat::from_rotation_x(0.25 * TAU),
-        translation: DVec3::ZERO,
-    };
-    let disc = Shape::cylinder(0.5, 4.0 * voxel).unwrap().moved(&along_z).unwrap();
-    let wide = DVec3::new(9.0, 9.0, 2.0 * voxel);
-    let plates = cuboid(-wide, wide).inverted().unwrap();
-    let kind = hybrid(voxel).set("transfer", transfer).set("kernel", kernel);
-    Scene::of_kind(disc, kind).with_wall("plates", plates)
+/// A disc of 1 m across and four voxels thick.
+fn disc(voxel: f64) -> Shape {
+    Shape::cylinder(0.5, 4.0 * voxel).unwrap()
+}
+
+/// Liquid that fills a drum with slippery walls: where it turns as a whole, it goes on so for ever.
+fn drum(voxel: f64, transfer: &str) -> Scene {
+    let kind = hybrid(voxel).set("transfer", transfer);
+    Scene::of_kind(disc(voxel), kind).with_wall("drum", disc(voxel).inverted().unwrap())
+}
+
+/// A ball of liquid, 1 m across, that nothing holds: it becomes a wide disc, and has the same angular momentum all along.
+fn ball(voxel: f64, transfer: &str) -> Scene {
+    let kind = hybrid(voxel).set("transfer", transfer);
+    Scene::of_kind(Shape::sphere(0.5).unwrap(), kind)
 }
 
 /// A turn in a second.
@@ -29,11 +32,10 @@ fn turning(at: DVec3) -> DVec3 {
 }
 
 /// How much of its angular momentum a liquid that turns as a whole has lost after a revolution, by steps in which its rim crosses a
-/// voxel. Tension holds it together.
-fn lost_in_a_turn(across: u32, transfer: &str) -> f64 {
+/// voxel at first.
+fn lost_in_a_turn(scene: impl Fn(f64, &str) -> Scene, across: u32, transfer: &str) -> f64 {
     let rate = (0.5 * TAU * f64::from(across)).ceil();
-    let tension = 998.2 * 0.125 * TAU * TAU;
-    let scene = disc(across, transfer, "quadratic").weightless(tension);
+    let scene = scene(1.0 / f64::from(across), transfer).weightless(0.0);
     let mut simulation = scene.simulation(fixed(rate, 1));
     stir(&mut simulation, turning);
     let spin = |simulation: &Simulation| simulation.budget().unwrap().angular_momentum.z;
@@ -43,16 +45,33 @@ fn lost_in_a_turn(across: u32, transfer: &str) -> f64 {
 }
 
 #[test]
-fn a_spinning_disc_keeps_its_angular_momentum_and_does_so_better_when_finer() {
-    let [coarse, fine] = [16, 32].map(|across| lost_in_a_turn(across, "apic"));
-    let [flip, pic] = ["flip", "pic"].map(|transfer| lost_in_a_turn(16, transfer));
+fn a_spinning_drum_loses_less_when_finer_and_far_less_than_by_pic() {
+    let [coarse, fine] = [16, 32].map(|across| lost_in_a_turn(drum, across, "apic"));
+    let pic = lost_in_a_turn(drum, 16, "pic");
     println!(
-        "lost in a revolution: APIC {:.3} % at 16 across, {:.3} % at 32; FLIP {:.3} %, PIC {:.3} % at 16",
-        100.0 * coarse, 100.0 * fine, 100.0 * flip, 100.0 * pic
+        "drum, lost in a revolution: APIC {:.3} % at 16 across, {:.3} % at 32; PIC {:.3} % at 16",
+        100.0 * coarse,
+        100.0 * fine,
+        100.0 * pic
     );
-    assert!(fine.abs() < 0.02, "{fine}");
-    assert!(fine.abs() < coarse.abs(), "{fine} not below {coarse}");
-    assert!(pic > 4.0 * coarse.abs(), "PIC {pic}, APIC {coarse}");
+    // What is lost is lost at the rim, where velocities are extended beyond the liquid.
+    assert!(fine < 0.2 && fine < 0.7 * coarse, "{fine} at first {coarse}");
+    assert!(pic > 1.8 * coarse, "PIC {pic}, APIC {coarse}");
+}
+
+#[test]
+fn a_spinning_ball_loses_less_when_finer_and_far_less_than_by_pic() {
+    let [coarse, fine] = [10, 20].map(|across| lost_in_a_turn(ball, across, "apic"));
+    let pic = lost_in_a_turn(ball, 10, "pic");
+    println!(
+        "ball, lost in a revolution: APIC {:.3} % at 10 across, {:.3} % at 20; PIC {:.3} % at 10",
+        100.0 * coarse,
+        100.0 * fine,
+        100.0 * pic
+    );
+    // What is lost is lost at the rim, where velocities are extended beyond the liquid.
+    assert!(fine < 0.2 && fine < 0.7 * coarse, "{fine} at first {coarse}");
+    assert!(pic > 1.8 * coarse, "PIC {pic}, APIC {coarse}");
 }
 
 /// The angular momentum that faces have [kg m²/s].
@@ -81,7 +100,9 @@ fn spin_of_faces(simulation: &Simulation) -> DVec3 {
 fn transfers_alone_keep_angular_momentum_a_hundred_times_over() {
     for (name, kernel) in [("quadratic", Kernel::Quadratic), ("linear", Kernel::Linear)] {
         // A first step makes the cells around the particles.
-        let mut simulation = disc(16, "apic", name).simulation(fixed(1e6, 1));
+        let kind = hybrid(1.0 / 16.0).set("kernel", name);
+        let scene = Scene::of_kind(disc(1.0 / 16.0), kind);
+        let mut simulation = scene.simulation(fixed(1e6, 1));
         run(&mut simulation, 1);
         stir(&mut simulation, |at| turning(at) + DVec3::new(at.y * at.x, 3.0 * at.x * at.x, 0.2));
         let mut spins = Vec::new();

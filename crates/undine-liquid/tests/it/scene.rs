@@ -68,9 +68,8 @@ impl Scene {
 
     /// Adds something that the liquid bumps into, and that may move.
     pub fn with_wall_of(self, name: &str, data: Data) -> Self {
-        let collider = Behavior::new(&undine_actions::collider::DECLARATION)
-            .named(name)
-            .set("input", name);
+        let collider =
+            Behavior::new(&undine_actions::collider::DECLARATION).named(name).set("input", name);
         self.with_data(name, data).with(collider)
     }
 
@@ -83,8 +82,7 @@ impl Scene {
 
     /// Adds `walls` and `pressure` with a surface tension [N/m]: nothing falls.
     pub fn weightless(self, tension: f64) -> Self {
-        let pressure =
-            Behavior::new(&undine_fluid::pressure::DECLARATION).set("tension", tension);
+        let pressure = Behavior::new(&undine_fluid::pressure::DECLARATION).set("tension", tension);
         self.with(Behavior::new(&undine_fluid::walls::DECLARATION)).with(pressure)
     }
 
