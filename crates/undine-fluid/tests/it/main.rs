@@ -1,5 +1,6 @@
 //! Tests of fluids on MAC grids.
 
+mod advect;
 mod basin;
 mod extend;
 mod pressure;

@@ -76,7 +76,7 @@ pub const DECLARATION: Declaration = Declaration {
         Parameter::new(
             "band",
             Type::Integer,
-            "how many cells deep particles are, below the surface; deeper inside cells hold the liquid. Without it, particles are everywhere",
+            "how many cells below the surface have particles; deeper inside cells hold the liquid; without it, particles are everywhere",
         )
         .optional()
         .between(2.0, 64.0),

@@ -1,7 +1,6 @@
 //! Tests of liquids.
 
 mod band;
-mod band_timing;
 mod density;
 mod guide;
 mod hybrid_dam;
