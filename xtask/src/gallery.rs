@@ -39,7 +39,10 @@ const LOOKS: &[Look] = &[
     },
     Look { name: "chained-boxes", frame: 11, options: &[] },
     Look { name: "dam-break", frame: 26, options: &[] },
+    Look { name: "double-dam-break", frame: 17, options: &[] },
+    Look { name: "water-drop", frame: 22, options: &[] },
     Look { name: "honey-coil", frame: 61, options: &[] },
+    Look { name: "river", frame: 44, options: &[] },
 ];
 
 /// Remakes the pictures of these names, or all of them. True when all were made.
