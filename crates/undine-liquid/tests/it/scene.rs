@@ -44,12 +44,6 @@ impl Scene {
         self
     }
 
-    /// Sets a parameter for the whole setup.
-    pub fn set(mut self, name: &str, value: impl Into<undine_schema::Value>) -> Self {
-        self.setup = self.setup.set(name, value);
-        self
-    }
-
     /// Adds a solid as an input.
     pub fn with_input(self, name: &str, solid: Shape) -> Self {
         self.with_data(name, Data::new(Geometry::Shape(Arc::new(solid))))
