@@ -42,6 +42,8 @@ const LOOKS: &[Look] = &[
     Look { name: "double-dam-break", frame: 17, options: &[] },
     Look { name: "water-drop", frame: 22, options: &[] },
     Look { name: "honey-coil", frame: 61, options: &[] },
+    Look { name: "pouring", frame: 50, options: &[] },
+    Look { name: "paddle-wheel", frame: 40, options: &[] },
     Look { name: "river", frame: 44, options: &[] },
 ];
 
