@@ -68,7 +68,7 @@ impl Object for Hybrid {
             .reads([at("position")])
             .writes([grid.everything()]);
         // · Stage::CutCells         walls                                 Operator
-        on.task(Stage::ToGrid, "give momentum to the grid", Self::to_grid)
+        on.task(Stage::ToGrid, "give momentum to the grid", Self::give_momentum)
             .reads([at("position"), at("v"), at("mass")])
             .reads(self.channels.affine.map(|_| at("affine")))
             .reads(interior.clone().into_iter().chain(in_band(grid.channel("v"))))
@@ -96,7 +96,7 @@ impl Object for Hybrid {
         on.task(Stage::Extend, "extend the velocity", Self::extend)
             .reads(grid.channels(["cells", "open", "wall-v", "wall-distance"]))
             .writes(grid.channels(["v", "v-before"]));
-        on.task(Stage::FromGrid, "take velocity from the grid", Self::from_grid)
+        on.task(Stage::FromGrid, "take velocity from the grid", Self::take_velocity)
             .reads(grid.channels(["v", "v-before"]))
             .reads([at("position")])
             .writes([at("v")])
@@ -231,7 +231,7 @@ impl Hybrid {
         Ok(())
     }
 
-    fn to_grid(&mut self, world: &mut World, _: &Moment) -> Result<()> {
+    fn give_momentum(&mut self, world: &mut World, _: &Moment) -> Result<()> {
         let Channels { carried, affine, field, face_mass, .. } = self.channels;
         let domain = self.domain(world);
         let (particles, volume) = (&world.particles[carried.particles], &world.volumes[field.volume]);
@@ -328,7 +328,7 @@ impl Hybrid {
         Ok(())
     }
 
-    fn from_grid(&mut self, world: &mut World, _: &Moment) -> Result<()> {
+    fn take_velocity(&mut self, world: &mut World, _: &Moment) -> Result<()> {
         let Channels { carried, affine, field, .. } = self.channels;
         let method = match (self.settings.transfer, affine) {
             (Transfer::Apic, Some(affine)) => Method::Apic { affine },

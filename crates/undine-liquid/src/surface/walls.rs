@@ -63,7 +63,7 @@ pub fn gather_images(
             let mut mirror = |place: Vec3, weight: f32| {
                 let (wall, normal) = sample(tile, place);
                 let wall = wall / voxel;
-                if !(wall < IMAGES) {
+                if wall.is_nan() || wall >= IMAGES {
                     return;
                 }
                 let Some(normal) = normal.try_normalize() else { return };

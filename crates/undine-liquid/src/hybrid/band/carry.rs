@@ -152,7 +152,7 @@ fn share(parts: u32, place: Vec3, from: Vec3, room: &Tile<f32>, to: &mut Tile<u3
         f64::from(near * room.values()[at[corner]])
     });
     let sum: f64 = weights.iter().sum();
-    if !(sum > 0.0) {
+    if sum.is_nan() || sum <= 0.0 {
         let own = to.index(from.x as i32, from.y as i32, from.z as i32);
         to.values_mut()[own] += parts;
         return;
