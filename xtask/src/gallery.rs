@@ -44,6 +44,7 @@ const LOOKS: &[Look] = &[
     Look { name: "honey-coil", frame: 61, options: &[] },
     Look { name: "pouring", frame: 50, options: &[] },
     Look { name: "paddle-wheel", frame: 40, options: &[] },
+    Look { name: "floating-boxes", frame: 31, options: &[] },
     Look { name: "river", frame: 44, options: &[] },
 ];
 
