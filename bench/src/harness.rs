@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::machine;
 use crate::measure::{Measured, Work};
-use crate::peers::{self, Peer, PeerChoice, PeerFile, PeerSolves, SolverPeer, System};
+use crate::peers::{self, Peer, PeerBake, PeerChoice, PeerFile, PeerSolves, SolverPeer, System};
 use crate::report::{Report, Value};
 use crate::triad::{self, Bandwidth, Triad};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -82,6 +82,17 @@ impl Context {
     /// peers and it can be had. To be called last, when all work is measured.
     pub fn openvdb_file(&self, path: &Path) -> Option<PeerFile> {
         peers::openvdb_file(self.peers, path, self.threads)
+    }
+
+    /// Has Blender's Mantaflow simulate the dam break of as many cells across up to frame `last`, of which the frames after
+    /// `warm_up` are timed, on as many threads: if the user has chosen peers and it can be had. To be called last.
+    pub fn mantaflow(&self, warm_up: usize, last: usize) -> Option<PeerBake> {
+        peers::mantaflow(self.peers, self.size, self.threads, [warm_up, last])
+    }
+
+    /// Does `work` on one thread.
+    pub fn on_one<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.pools.one.install(work)
     }
 }
 

@@ -5,7 +5,10 @@
 
 pub mod ccd;
 pub mod closest;
+pub mod dam;
 pub mod direct;
+pub mod flip_dam;
+pub mod flip_scale;
 pub mod harness;
 pub mod hash;
 pub mod lcp;

@@ -2,9 +2,9 @@
 
 use crate::harness::Benchmark;
 use crate::{
-    ccd, closest, direct, lcp, manybodies, mesh_sdf, neighbours, particle_flight, poisson,
-    poisson_cut, rebucketize, redistance, render_mesh, render_points, render_volume, stencil,
-    transfer, triad, vdb_read, vdb_write, viscosity,
+    ccd, closest, direct, flip_dam, flip_scale, lcp, manybodies, mesh_sdf, neighbours,
+    particle_flight, poisson, poisson_cut, rebucketize, redistance, render_mesh, render_points,
+    render_volume, stencil, transfer, triad, vdb_read, vdb_write, viscosity,
 };
 use undine_schema::spelling::alike;
 
@@ -26,6 +26,8 @@ pub const BENCHMARKS: &[&Benchmark] = &[
     &ccd::BENCHMARK,
     &redistance::BENCHMARK,
     &particle_flight::BENCHMARK,
+    &flip_dam::BENCHMARK,
+    &flip_scale::BENCHMARK,
     &render_mesh::BENCHMARK,
     &render_points::BENCHMARK,
     &render_volume::BENCHMARK,

@@ -33,6 +33,9 @@ pub const OPENVDB: Package =
 /// NumPy for the system's Python.
 pub const NUMPY: Package = Package { name: "python3-numpy", found: || has_python_module("numpy") };
 
+/// Blender, with Mantaflow in it.
+pub const BLENDER: Package = Package { name: "blender", found: || on_path("blender") };
+
 /// A folder of this crate.
 pub fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)

@@ -3,15 +3,18 @@
 //! A peer is a script in `bench/peers/` and a file of pinned Python packages beside it. It installs itself on first use into
 //! `bench/.peers/`, which git ignores. A peer that cannot be had costs its keys, never the run.
 //!
-//! There are three kinds: a [`Peer`] makes its own data and is compared by its rate; a [`SolverPeer`] solves the linear
-//! system that the benchmark has built, and is compared by time and memory; [`openvdb_file`] reads and writes its files.
+//! There are four kinds: a [`Peer`] makes its own data and is compared by its rate; a [`SolverPeer`] solves the linear
+//! system that the benchmark has built, and is compared by time and memory; [`openvdb_file`] reads and writes its files;
+//! [`mantaflow`] simulates what the benchmark simulates.
 
 mod command;
 mod install;
+mod mantaflow;
 mod openvdb_file;
 mod solve;
 mod system;
 
+pub use mantaflow::{PeerBake, mantaflow};
 pub use openvdb_file::{PeerFile, openvdb_file};
 pub use solve::{
     AMGCL, GAMG, HYPRE, PARDISO, PYAMG, PeerSolve, PeerSolves, SCIPY_CG, SolverPeer, SolverTask,
@@ -84,6 +87,16 @@ pub enum PeerError {
         /// The command line.
         command: String,
         /// The last line found.
+        found: String,
+    },
+    /// The peer ran, but does not say what it took for a simulation.
+    #[error(
+        "`{command}` should say a line that holds seconds_per_frame= and extra_bytes=, but said `{found}`"
+    )]
+    NoBake {
+        /// The command line.
+        command: String,
+        /// The line found.
         found: String,
     },
     /// The peer ran, but its last line does not say how it solved the system.
