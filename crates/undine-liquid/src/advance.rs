@@ -79,14 +79,15 @@ pub fn advance(
                 let k1 = known.map_or_else(|| at(*x), |known| known[n]);
                 let shift = if shifted { shifts.at(*x * per_voxel) } else { None };
                 *x += shift.unwrap_or(Vec3::ZERO)
-                    + step * match how {
-                        Advection::Rk2 => at(*x + 0.5 * step * k1),
-                        Advection::Rk3 => {
-                            let k2 = at(*x + 0.5 * step * k1);
-                            let k3 = at(*x + 0.75 * step * k2);
-                            (2.0 * k1 + 3.0 * k2 + 4.0 * k3) / 9.0
-                        }
-                    };
+                    + step
+                        * match how {
+                            Advection::Rk2 => at(*x + 0.5 * step * k1),
+                            Advection::Rk3 => {
+                                let k2 = at(*x + 0.5 * step * k1);
+                                let k3 = at(*x + 0.75 * step * k2);
+                                (2.0 * k1 + 3.0 * k2 + 4.0 * k3) / 9.0
+                            }
+                        };
             }
         },
     )?;

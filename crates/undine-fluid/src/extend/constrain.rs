@@ -87,8 +87,9 @@ impl Around<'_> {
     /// The velocity of a face without what leads across the wall, but with the wall's own; `None` where no way is out.
     fn along_the_wall(&self, axis: usize, n: usize) -> Option<f32> {
         let normal = self.out(axis, n).try_normalize()?;
-        let across =
-            (self.whole(&self.velocity, axis, n) - self.share * self.whole(&self.wall, axis, n)).dot(normal);
+        let across = (self.whole(&self.velocity, axis, n)
+            - self.share * self.whole(&self.wall, axis, n))
+        .dot(normal);
         Some(self.velocity[axis].chunk()[n] - across * normal[axis])
     }
 

@@ -108,8 +108,8 @@ fn what_goes_on_stays_between_what_was_solved_for() {
     };
     let before = [0, 1, 2].map(range);
     go(&basin, 4);
-    for axis in 0..3 {
-        let ((low, high, few), (lowest, highest, many)) = (before[axis], range(axis));
+    for (axis, (low, high, few)) in before.into_iter().enumerate() {
+        let (lowest, highest, many) = range(axis);
         assert!(lowest >= low - 1e-6 && highest <= high + 1e-6 && many > 2 * few);
     }
 }

@@ -194,7 +194,9 @@ impl Hybrid {
     }
 
     fn reseed(&mut self, world: &mut World, now: &Moment) -> Result<()> {
-        let Channels { carried, field, count: Some(count), .. } = self.channels else { return Ok(()) };
+        let Channels { carried, field, count: Some(count), .. } = self.channels else {
+            return Ok(());
+        };
         let Some([least, most]) = self.settings.reseed else { return Ok(()) };
         let domain = &world.domains[world.object(self.id).domain];
         let seed = undine_geometry::random::bits(now.seed, now.count);
@@ -234,7 +236,8 @@ impl Hybrid {
     fn give_momentum(&mut self, world: &mut World, _: &Moment) -> Result<()> {
         let Channels { carried, affine, field, face_mass, .. } = self.channels;
         let domain = self.domain(world);
-        let (particles, volume) = (&world.particles[carried.particles], &world.volumes[field.volume]);
+        let (particles, volume) =
+            (&world.particles[carried.particles], &world.volumes[field.volume]);
         let momentum = field.velocity_before;
         for face in momentum.faces.into_iter().chain(face_mass.faces) {
             volume.column_mut(face)?.fill(0.0);
@@ -322,7 +325,8 @@ impl Hybrid {
         extend(domain, volume, &field, voxels)?;
         if let Transfer::Flip(_) = self.settings.transfer {
             // What a particle takes is the change, so that both have to go on alike.
-            let before = undine_sim::offers::FluidField { velocity: field.velocity_before, ..field };
+            let before =
+                undine_sim::offers::FluidField { velocity: field.velocity_before, ..field };
             extend(domain, volume, &before, voxels)?;
         }
         Ok(())

@@ -38,7 +38,9 @@ pub(super) static HOLLOW: Declaration = Declaration {
     kind: Kind::Filter,
     doc: "Leaves a wall of a solid, and nothing inside",
     about: "The wall lies within the solid: from the outside it looks as before.",
-    parameters: &[Parameter::number("thickness", Dimension::LENGTH, 0.1, "thickness of the wall").positive()],
+    parameters: &[
+        Parameter::number("thickness", Dimension::LENGTH, 0.1, "thickness of the wall").positive()
+    ],
     example: "hollow thickness=\"5 cm\"",
 };
 
@@ -96,9 +98,7 @@ fn both(
         (Geometry::Shape(a), Geometry::Shape(b)) => {
             Geometry::Shape(Arc::new(shapes(Shape::clone(a), Shape::clone(b))?))
         }
-        (Geometry::LevelSet(a), Geometry::LevelSet(b)) => {
-            Geometry::LevelSet(Arc::new(sets(a, b)?))
-        }
+        (Geometry::LevelSet(a), Geometry::LevelSet(b)) => Geometry::LevelSet(Arc::new(sets(a, b)?)),
         _ => {
             let wanted = "two solids by formulas, or two level sets";
             return Err(Fault::WrongData { found: other.noun(), wanted });

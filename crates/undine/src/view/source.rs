@@ -249,9 +249,9 @@ impl Source {
                 if let Some(stage) = stage {
                     add_shapes(&mut loaded, stage, frame);
                 }
-                let files = files.get(&frame).into_iter().flatten();
-                for file in files.filter(|file| !is_shapes(file)) {
-                    if !loaded.shows_bodies_of(file) {
+                let files = files.get(&frame).map(Vec::as_slice).unwrap_or_default();
+                for file in files.iter().filter(|file| !is_shapes(file)) {
+                    if !loaded.shows_bodies_of(file) && !is_grid_of_particles(file, files) {
                         loaded.add_file(file, None)?;
                     }
                 }
@@ -262,6 +262,17 @@ impl Source {
         }
         Ok(loaded)
     }
+}
+
+/// Whether a file has the grid of an Object whose particles are among these files, too: they show it better, since the level set
+/// of a liquid goes on into walls.
+fn is_grid_of_particles(file: &Path, files: &[PathBuf]) -> bool {
+    let stem = |file: &Path| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        name.split_once('.').map(|(stem, _)| stem.to_owned()).unwrap_or_default()
+    };
+    let own = stem(file);
+    own.strip_suffix("-grid").is_some_and(|of| files.iter().any(|file| stem(file) == of))
 }
 
 /// Adds what the stage has of colliders and bodies. A picture without them is better than none.

@@ -37,10 +37,11 @@ pub fn buckets(
     volume: &DiscreteVolume,
     interior: Interior,
 ) -> Result<BucketSet> {
-    let found = Accessor::new("find the interior", domain).over(volume.topology()).map(
-        volume.own(interior.parts),
-        |here, parts| parts.iter().any(|&parts| parts > 0).then(|| here.bucket.key()),
-    )?;
+    let found = Accessor::new("find the interior", domain)
+        .over(volume.topology())
+        .map(volume.own(interior.parts), |here, parts| {
+            parts.iter().any(|&parts| parts > 0).then(|| here.bucket.key())
+        })?;
     Ok(BucketSet::from_keys(found.into_iter().flatten().collect()))
 }
 
@@ -120,10 +121,8 @@ pub fn budget(
     interior: Interior,
 ) -> Result<Budget> {
     let voxel = domain.frame().voxel_size(0);
-    let access = (
-        volume.own(interior.parts),
-        field.velocity.faces.map(|face| volume.around(face, 1)),
-    );
+    let access =
+        (volume.own(interior.parts), field.velocity.faces.map(|face| volume.around(face, 1)));
     let sums = Accessor::new("budget", domain).over(volume.topology()).map(
         access,
         |here, (parts, velocity)| {
@@ -152,8 +151,7 @@ pub fn fastest(
     field: &FluidField,
     interior: Interior,
 ) -> Result<f32> {
-    let access =
-        (volume.own(interior.parts), field.velocity.faces.map(|face| volume.own(face)));
+    let access = (volume.own(interior.parts), field.velocity.faces.map(|face| volume.own(face)));
     let fastest = Accessor::new("speed", domain).over(volume.topology()).reduce(
         access,
         |_, (parts, velocity)| {
