@@ -232,3 +232,10 @@ pub fn middle(simulation: &Simulation) -> DVec3 {
     }
     sum / all
 }
+
+/// Runs what takes long where the full tier is asked for.
+pub fn in_the_full_tier(test: impl FnOnce()) {
+    if std::env::var_os("UNDINE_FULL").is_some() {
+        test();
+    }
+}
