@@ -3,7 +3,7 @@
 //! Layer by layer, a face without a velocity takes the mean of its neighbours that have one (Bridson, *Fluid Simulation for
 //! Computer Graphics*, §6.4, of the second edition). A pass reads only what was known before it, so that no order shows. What
 //! is on the other side of a wall thinner than a voxel is no neighbour. In walls only what leads along them goes on
-//! ([`constrain`]).
+//! (`constrain`).
 
 pub(crate) mod bits;
 mod constrain;

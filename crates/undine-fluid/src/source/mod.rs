@@ -1,6 +1,6 @@
 //! A source of a fluid that particles carry: a solid out of which a stream comes, with a velocity and at a rate.
 //!
-//! **The stream.** Particles enter the solid where lines along the stream first meet it ([`Inlet`]), and cross it with the velocity of
+//! **The stream.** Particles enter the solid where lines along the stream first meet it (`Inlet`), and cross it with the velocity of
 //! the source. In a step of Δt the volume Q Δt comes, with Q the given rate, or speed times the area of the solid's outline, in as
 //! many particles as it is worth, at least one. Together they have exactly that volume's mass: nothing is left over to be
 //! remembered, so that any steps and any resume make the same stream.

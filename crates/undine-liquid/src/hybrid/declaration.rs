@@ -140,7 +140,7 @@ pub struct Settings {
     pub reseed: Option<[u32; 2]>,
     /// Whether particles that are too dense are moved apart.
     pub keeps_volume: bool,
-    /// The width of the band below the surface that has particles [cells]; none where they are everywhere.
+    /// The width of the band below the surface that has particles, in cells; none where they are everywhere.
     pub band: Option<u32>,
     /// What is measured at particles.
     pub asked: Asked,
