@@ -7,7 +7,5 @@ mod pressure;
 mod pressure_bodies;
 mod pressure_non_stick;
 mod pressure_tension;
-mod swarm;
 mod viscosity;
 mod viscosity_setup;
-mod walls;

@@ -18,4 +18,6 @@ mod scene;
 mod seed;
 mod source;
 mod surface;
+mod swarm;
+mod walls;
 mod whole_step;
