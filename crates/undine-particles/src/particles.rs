@@ -12,6 +12,7 @@ use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
 use undine_sim::action::force::implicit_kick;
 use undine_sim::input::{Data, Geometry, PointCloud};
 use undine_sim::offers::{Dofs, Embedded, Material, Port, Spatial};
+use undine_sim::timeline::fastest;
 use undine_sim::{
     Budget, Courant, Id, Ingest, Moment, Object, ObjectId, Offers, Result, SimError, Stage,
     StoreId, Tasks, World,
@@ -129,36 +130,16 @@ impl Object for Particles {
     }
 
     fn budget(&self, world: &World) -> Result<Budget> {
-        let particles = &world.particles[self.spatial.particles];
+        let Spatial { particles, velocity, mass, .. } = self.spatial;
         let domain = &world.domains[world.object(self.id).domain];
-        let kernel = (
-            particles.own(particles.position()),
-            particles.own(self.spatial.velocity),
-            particles.own(self.spatial.mass),
-        );
-        let sums = Accessor::new("budget", domain).over(particles.topology()).map(
-            kernel,
-            |here, (offset, velocity, mass)| {
-                let corner = domain.frame().corner(here.bucket);
-                (0..offset.len()).fold(Budget::default(), |sum, n| {
-                    let position = corner + offset[n].as_dvec3();
-                    sum + Budget::of_point(f64::from(mass[n]), position, velocity[n].as_dvec3())
-                })
-            },
-        )?;
-        let own = sums.into_iter().fold(Budget::default(), |sum, bucket| sum + bucket);
+        let own = Budget::of_particles(domain, &world.particles[particles], velocity, mass)?;
         Ok(own.of_all(&**world.processes())?)
     }
 
     fn longest_step(&self, world: &World, courant: &Courant) -> Result<f64> {
         let particles = &world.particles[self.spatial.particles];
         let domain = &world.domains[world.object(self.id).domain];
-        let fastest = Accessor::new("speed", domain).over(particles.topology()).reduce(
-            particles.own(self.spatial.velocity),
-            |_, velocity| velocity.iter().fold(0.0_f32, |most, v| most.max(v.length_squared())),
-            f32::max,
-        )?;
-        let speed = f64::from(fastest.unwrap_or(0.0)).sqrt();
+        let speed = fastest(domain, particles, self.spatial.velocity)?;
         Ok(courant.longest_step(speed, domain.frame().voxel_size(0)))
     }
 

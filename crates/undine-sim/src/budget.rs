@@ -1,9 +1,9 @@
 //! How much there is of what nature keeps: mass, momentum and energy.
 
 use std::ops::Add;
-use undine_core::Result;
-use undine_core::glam::DVec3;
+use undine_core::glam::{DVec3, Vec3};
 use undine_core::process::Processes;
+use undine_core::{Accessor, GridDomain, Handle, ParticleSystem, Result};
 
 /// What an Object has of what nature keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -16,8 +16,8 @@ pub struct Budget {
     pub angular_momentum: DVec3,
     /// Kinetic energy [J].
     pub kinetic_energy: f64,
-    /// Energy of place under Forces that have a potential, such as gravity, from the origin [J]. Of Constraints and fluids it
-    /// holds nothing.
+    /// Energy of place under Forces that have a potential, such as gravity, from the origin [J]. Of Constraints it holds
+    /// nothing.
     pub potential_energy: f64,
 }
 
@@ -32,6 +32,28 @@ impl Budget {
             kinetic_energy: 0.5 * momentum.dot(velocity),
             potential_energy: 0.0,
         }
+    }
+
+    /// Of the particles that this process has, by their velocities [m/s] and masses [kg], added in the order in which they are stored.
+    pub fn of_particles(
+        domain: &GridDomain,
+        particles: &ParticleSystem,
+        velocity: Handle<Vec3>,
+        mass: Handle<f32>,
+    ) -> Result<Self> {
+        let kernel =
+            (particles.own(particles.position()), particles.own(velocity), particles.own(mass));
+        let sums = Accessor::new("budget", domain).over(particles.topology()).map(
+            kernel,
+            |here, (offset, velocity, mass)| {
+                let corner = domain.frame().corner(here.bucket);
+                (0..offset.len()).fold(Self::default(), |sum, n| {
+                    let position = corner + offset[n].as_dvec3();
+                    sum + Self::of_point(f64::from(mass[n]), position, velocity[n].as_dvec3())
+                })
+            },
+        )?;
+        Ok(sums.into_iter().fold(Self::default(), |sum, bucket| sum + bucket))
     }
 
     /// The sum of what every process has, added in order of rank. Collective.

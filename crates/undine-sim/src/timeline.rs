@@ -2,6 +2,8 @@
 
 use crate::error::{Result, SimError};
 use crate::newton::NewtonSettings;
+use undine_core::glam::Vec3;
+use undine_core::{Accessor, GridDomain, Handle, ParticleSystem};
 
 /// The frames of a run, and how steps are made.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +62,20 @@ impl Courant {
         let root = (speed * speed + 4.0 * self.acceleration * way).sqrt();
         if root > 0.0 { 2.0 * way / (speed + root) } else { f64::INFINITY }
     }
+}
+
+/// The speed of the fastest of all particles [m/s], by their velocities. Collective.
+pub fn fastest(
+    domain: &GridDomain,
+    particles: &ParticleSystem,
+    velocity: Handle<Vec3>,
+) -> Result<f64> {
+    let square = Accessor::new("speed", domain).over(particles.topology()).reduce(
+        particles.own(velocity),
+        |_, velocity| velocity.iter().fold(0.0_f32, |most, v| most.max(v.length_squared())),
+        f32::max,
+    )?;
+    Ok(f64::from(square.unwrap_or(0.0)).sqrt())
 }
 
 impl Default for Timeline {

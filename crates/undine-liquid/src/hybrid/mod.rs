@@ -20,6 +20,7 @@ use undine_core::{Accessor, GridDomain};
 use undine_fluid::extend::extend;
 use undine_fluid::field::INTERIOR;
 use undine_sim::report::SolveRecord;
+use undine_sim::timeline;
 use undine_sim::{
     Budget, Courant, Ingest, Moment, Object, ObjectId, Offers, Result, Stage, StoreId, Tasks, World,
 };
@@ -126,31 +127,13 @@ impl Object for Hybrid {
     }
 
     fn budget(&self, world: &World) -> Result<Budget> {
-        let carried = self.channels.carried;
-        let particles = &world.particles[carried.particles];
-        let domain = self.domain(world);
-        let kernel = (
-            particles.own(particles.position()),
-            particles.own(carried.velocity),
-            particles.own(carried.mass),
-        );
-        let sums = Accessor::new("budget", domain).over(particles.topology()).map(
-            kernel,
-            |here, (offset, velocity, mass)| {
-                let corner = domain.frame().corner(here.bucket);
-                (0..offset.len()).fold(Budget::default(), |sum, n| {
-                    let position = corner + offset[n].as_dvec3();
-                    sum + Budget::of_point(f64::from(mass[n]), position, velocity[n].as_dvec3())
-                })
-            },
-        )?;
-        let own = sums.into_iter().fold(Budget::default(), |sum, bucket| sum + bucket);
-        let sum = own.of_all(&**world.processes())?;
-        let field = self.channels.field;
-        Ok(match field.interior {
-            Some(held) => sum + band::budget(domain, &world.volumes[field.volume], &field, held)?,
-            None => sum,
-        })
+        let Channels { carried, field, .. } = self.channels;
+        let (domain, particles) = (self.domain(world), &world.particles[carried.particles]);
+        let mut own = Budget::of_particles(domain, particles, carried.velocity, carried.mass)?;
+        if let Some(held) = field.interior {
+            own = own + band::budget(domain, &world.volumes[field.volume], &field, held)?;
+        }
+        Ok(own.of_all(&**world.processes())?)
     }
 
     fn longest_step(&self, world: &World, courant: &Courant) -> Result<f64> {
@@ -179,14 +162,9 @@ impl Hybrid {
 
     /// The speed of the fastest particle [m/s], and the largest component of what cells hold.
     fn fastest(&self, world: &World) -> Result<f64> {
-        let particles = &world.particles[self.channels.carried.particles];
-        let accessor = Accessor::new("speed", self.domain(world)).over(particles.topology());
-        let fastest = accessor.reduce(
-            particles.own(self.channels.carried.velocity),
-            |_, velocity| velocity.iter().fold(0.0_f32, |most, v| most.max(v.length_squared())),
-            f32::max,
-        )?;
-        let fastest = f64::from(fastest.unwrap_or(0.0)).sqrt();
+        let carried = self.channels.carried;
+        let particles = &world.particles[carried.particles];
+        let fastest = timeline::fastest(self.domain(world), particles, carried.velocity)?;
         let field = self.channels.field;
         let Some(interior) = field.interior else { return Ok(fastest) };
         let volume = &world.volumes[field.volume];
