@@ -1,18 +1,21 @@
-//! Gradient noise into a channel (Perlin 2002, "Improving Noise", with hashed gradients instead of a table).
+//! Gradient noise into a channel, or into positions (Perlin 2002, "Improving Noise", with hashed gradients instead of a table).
 
 use super::{Call, Fault};
 use rayon::prelude::*;
 use undine_core::glam::{DVec3, I64Vec3};
+use undine_core::mesh::NormalWeight;
 use undine_geometry::random;
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type, Value};
-use undine_sim::input::Data;
+use undine_sim::SimError;
+use undine_sim::input::{Data, Geometry, PointCloud};
 
 pub(super) static NOISE: Declaration = Declaration {
     name: "noise",
     kind: Kind::Filter,
     doc: "Adds smooth noise of space to a channel of points or vertices",
     about: "Octaves double the frequency and halve the amplitude. An amplitude of three numbers gives a channel of vectors, each component with \
-            a noise of its own. The channel begins with zero if it is not there yet.",
+            a noise of its own. The channel begins with zero if it is not there yet. Noise of `P` moves points and vertices: by three numbers \
+            along the axes, by one along the normal, as a terrain is made of a `sheet`; points have normals if they were scattered on a surface.",
     parameters: &[
         Parameter::new("channel", Type::Text, "the name of the channel"),
         Parameter::new(
@@ -37,7 +40,11 @@ pub(super) static NOISE: Declaration = Declaration {
 pub(super) fn noise(call: &Call<'_>) -> Result<Data, Fault> {
     let given = &call.given;
     let channel = given.text("channel")?;
-    let amplitude = given.optional_quantity("amplitude", &channel)?;
+    let moves = matches!(channel.as_str(), "P" | "position");
+    let amplitude = match moves {
+        true => given.optional_lengths("amplitude")?,
+        false => given.optional_quantity("amplitude", &channel)?,
+    };
     let (size, octaves) = (given.number("size")?, given.count("octaves")?);
     let (offset, seed) = (given.vector("offset")?, given.seed()?);
     let rest = call.data_at_rest()?;
@@ -46,6 +53,17 @@ pub(super) fn noise(call: &Call<'_>) -> Result<Data, Fault> {
         |at: DVec3, axis: u64| fractal((at + offset) / size, octaves, random::bits(seed, axis));
     let count = cloud.positions.len();
     match amplitude {
+        Some(Value::Number(amplitude)) if moves => {
+            let normals = normals(&rest, &cloud)?;
+            let moved = cloud.positions.par_iter().zip(&normals);
+            cloud.positions = moved.map(|(&at, n)| at + amplitude * value(at, 0) * n).collect();
+        }
+        Some(Value::Vector(amplitude)) if moves => {
+            let amplitude = DVec3::from_array(amplitude);
+            let moved =
+                |&at: &DVec3| at + amplitude * DVec3::new(value(at, 0), value(at, 1), value(at, 2));
+            cloud.positions = cloud.positions.par_iter().map(moved).collect();
+        }
         Some(Value::Number(amplitude)) => {
             let add: Vec<f64> =
                 cloud.positions.par_iter().map(|&at| amplitude * value(at, 0)).collect();
@@ -76,7 +94,25 @@ pub(super) fn noise(call: &Call<'_>) -> Result<Data, Fault> {
         }
         _ => return Err(Fault::parameter("amplitude", "not given", "it is needed")),
     }
+    if moves && matches!(rest.geometry, Geometry::Surface(_)) {
+        // Those of the surface that it was.
+        cloud.vectors.remove(NORMAL);
+    }
     Ok(rest.with_cloud(cloud)?)
+}
+
+/// The channel of normals.
+const NORMAL: &str = "N";
+
+/// The normals of a surface at its vertices, or those that points have.
+fn normals(data: &Data, cloud: &PointCloud) -> Result<Vec<DVec3>, Fault> {
+    if let Geometry::Surface(surface) = &data.geometry {
+        return Ok(surface.vertex_normals(NormalWeight::Angle).map_err(SimError::from)?);
+    }
+    cloud.vectors.get(NORMAL).cloned().ok_or_else(|| {
+        let wanted = format!("{} without normals: give three numbers", data.noun());
+        Fault::parameter("amplitude", "one number", wanted)
+    })
 }
 
 fn fractal(at: DVec3, octaves: u32, seed: u64) -> f64 {

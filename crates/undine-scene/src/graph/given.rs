@@ -158,6 +158,18 @@ impl Given<'_> {
         }
     }
 
+    /// A text of one length or three [m].
+    pub fn optional_lengths(&self, name: &str) -> Result<Option<Value>, Fault> {
+        let Some(text) = self.optional_text(name)? else { return Ok(None) };
+        let failed = |why| Fault::Quantity { parameter: name.to_owned(), why };
+        let quantity = Quantity::parse(&text).map_err(failed)?;
+        let held = match quantity.values.len() {
+            1 => quantity.expect::<1>(Dimension::LENGTH).map(|[number]| Value::Number(number)),
+            _ => quantity.expect::<3>(Dimension::LENGTH).map(Value::Vector),
+        };
+        held.map(Some).map_err(failed)
+    }
+
     /// The length of a unit [m].
     pub fn unit_of_length(&self, name: &str) -> Result<f64, Fault> {
         let text = self.text(name)?;

@@ -95,6 +95,33 @@ fn random_things_are_the_same_for_any_number_of_threads() {
 }
 
 #[test]
+fn noise_of_positions_makes_a_terrain_of_a_sheet() {
+    let sheet = || node("sheet", &[("columns", whole(20)), ("rows", whole(20))]);
+    let noise = |amplitude: &str| {
+        let size = ("size", number(0.3));
+        node("noise", &[("channel", text("P")), ("amplitude", text(amplitude)), size])
+    };
+    let flat = cloud(vec![sheet()]);
+    let hills = cloud(vec![sheet(), noise("10 cm")]);
+    assert_eq!(hills.numbers, flat.numbers);
+    let moved = |hills: &PointCloud| -> Vec<DVec3> {
+        hills.positions.iter().zip(&flat.positions).map(|(to, from)| *to - *from).collect()
+    };
+    let high = moved(&hills).iter().map(|by| by.y).fold(0.0, f64::max);
+    assert!(high > 0.02 && high < 0.12, "{high}");
+    assert!(moved(&hills).iter().all(|by| by.x.abs() + by.z.abs() < 1e-12));
+    // By three numbers it moves along axes, and points without normals do so alone.
+    let aside = cloud(vec![sheet(), noise("10 0 0 cm")]);
+    assert!(moved(&aside).iter().all(|by| by.y == 0.0 && by.z == 0.0));
+    assert!(moved(&aside).iter().any(|by| by.x > 0.02));
+    let points = || node("points", &[("at", text("0.1 0 0 m; 1.2 0 0 m"))]);
+    assert_ne!(cloud(vec![points(), noise("1 1 1 cm")]), cloud(vec![points()]));
+    for (from, amplitude) in [(points(), "1 cm"), (sheet(), "1 kg"), (sheet(), "1 2 cm")] {
+        assert!(graph(vec![from, noise(amplitude)]).evaluate("it", 0.0).is_err(), "{amplitude}");
+    }
+}
+
+#[test]
 fn distances_are_those_of_the_shape() {
     for (form, channels) in [("solid", false), ("surface", true)] {
         let ball =
