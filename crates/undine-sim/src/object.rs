@@ -1,5 +1,6 @@
 //! Objects: what is simulated through time. An Object lists its Tasks, and offers what Actions may act on.
 
+use crate::arena::Id;
 use crate::behavior::{Behavior, Ingest};
 use crate::budget::Budget;
 use crate::error::Result;
@@ -7,6 +8,7 @@ use crate::offers::ObjectId;
 use crate::task::{Hosted, Tasks, Worker};
 use crate::timeline::Courant;
 use crate::world::{StoreId, World};
+use undine_core::DiscreteVolume;
 
 /// Something simulated through time.
 pub trait Object: Send + Sized + 'static {
@@ -35,6 +37,12 @@ pub trait Object: Send + Sized + 'static {
 
     /// Which stores go into a frame's files, and under which names; `None` is the Object's own name.
     fn output(&self) -> Vec<(Option<&'static str>, StoreId)>;
+
+    /// Channels that files and pictures have in place of those of the same names of one of its volumes, found for the moment that
+    /// they show: those of a step may be of its beginning, or go on where nothing is to be seen. Collective.
+    fn shown(&self, _world: &World, _of: Id<DiscreteVolume>) -> Result<Option<DiscreteVolume>> {
+        Ok(None)
+    }
 }
 
 /// An Object whose type is not known.
@@ -50,6 +58,9 @@ pub trait AnyObject {
 
     /// Which stores go into a frame's files, and under which names.
     fn output(&self) -> Vec<(Option<&'static str>, StoreId)>;
+
+    /// What files and pictures have in place of channels of one of its volumes. Collective.
+    fn shown(&self, world: &World, of: Id<DiscreteVolume>) -> Result<Option<DiscreteVolume>>;
 }
 
 impl<O: Object> AnyObject for Hosted<O> {
@@ -67,6 +78,10 @@ impl<O: Object> AnyObject for Hosted<O> {
 
     fn output(&self) -> Vec<(Option<&'static str>, StoreId)> {
         self.it.output()
+    }
+
+    fn shown(&self, world: &World, of: Id<DiscreteVolume>) -> Result<Option<DiscreteVolume>> {
+        self.it.shown(world, of)
     }
 }
 

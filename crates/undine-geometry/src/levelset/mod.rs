@@ -89,6 +89,29 @@ impl LevelSet {
         Ok(Self { domain, volume, distance, next, width, beyond, fills_box: false })
     }
 
+    /// Of a channel of distances [m] that a volume on the lattice of `domain` has, with its Buckets and a band of `width` [m] on either
+    /// side. What is no number is taken to be outside. Collective.
+    pub fn of_channel(
+        label: &str,
+        domain: &GridDomain,
+        (volume, channel): (&DiscreteVolume, Handle<f32>),
+        width: f64,
+    ) -> Result<Self> {
+        let mut set = Self::empty(label, domain, width)?;
+        set.cover(volume.topology().all())?;
+        let width = set.width;
+        Accessor::new("take distances", &set.domain).over(set.topology()).run(
+            (volume.own(channel), set.volume.write(set.distance)),
+            |_, (from, to)| {
+                for (to, from) in to.iter_mut().zip(from) {
+                    *to = if from.is_nan() { width } else { from.clamp(-width, width) };
+                }
+            },
+        )?;
+        set.find_beyond()?;
+        Ok(set)
+    }
+
     /// The lattice, the processes and the budget that it shares with others. Its Buckets are the level set's own.
     pub fn domain(&self) -> &GridDomain {
         &self.domain

@@ -16,13 +16,14 @@ use crate::{density, seed, surface};
 use undine_core::transfer::{
     Carried, Mass, Method, mac_to_particles, momentum_to_velocity, particles_to_mac,
 };
-use undine_core::{Accessor, GridDomain};
+use undine_core::{Accessor, BucketSet, DiscreteVolume, GridDomain};
 use undine_fluid::extend::extend;
 use undine_fluid::field::INTERIOR;
 use undine_sim::report::SolveRecord;
 use undine_sim::timeline;
 use undine_sim::{
-    Budget, Courant, Ingest, Moment, Object, ObjectId, Offers, Result, Stage, StoreId, Tasks, World,
+    Budget, Courant, Id, Ingest, Moment, Object, ObjectId, Offers, Result, Stage, StoreId, Tasks,
+    World,
 };
 
 /// A liquid.
@@ -144,6 +145,16 @@ impl Object for Hybrid {
         let Channels { carried, field, .. } = self.channels;
         vec![(None, carried.particles.into()), (Some("grid"), field.volume.into())]
     }
+
+    fn shown(&self, world: &World, of: Id<DiscreteVolume>) -> Result<Option<DiscreteVolume>> {
+        let Channels { carried, field, .. } = self.channels;
+        if of != field.volume {
+            return Ok(None);
+        }
+        let (domain, particles) = (self.domain(world), &world.particles[carried.particles]);
+        let buckets = domain.subset(&self.buckets(world)?)?;
+        surface::shown(domain, particles, &world.volumes[field.volume], &field, buckets)
+    }
 }
 
 /// The width of the band, should a scene not say it any more [cells].
@@ -193,17 +204,22 @@ impl Hybrid {
         Ok(())
     }
 
-    /// Buckets are where liquid is, and one further, for what kernels and extensions reach.
-    fn follow(&mut self, world: &mut World, _: &Moment) -> Result<()> {
+    /// Where liquid is, and one Bucket further, for what kernels and extensions reach.
+    fn buckets(&self, world: &World) -> Result<BucketSet> {
         let Channels { carried, field, .. } = self.channels;
-        let domain = &world.domains[world.object(self.id).domain];
-        let volume = &mut world.volumes[field.volume];
+        let (domain, volume) = (self.domain(world), &world.volumes[field.volume]);
         let mut liquid = world.particles[carried.particles].topology().all().clone();
         if let Some(interior) = field.interior {
             let held = domain.subset(&band::buckets(domain, volume, interior)?)?;
             liquid = liquid.union(held.all());
         }
-        let wanted = liquid.dilate(1)?;
+        Ok(liquid.dilate(1)?)
+    }
+
+    fn follow(&mut self, world: &mut World, _: &Moment) -> Result<()> {
+        let wanted = self.buckets(world)?;
+        let domain = &world.domains[world.object(self.id).domain];
+        let volume = &mut world.volumes[self.channels.field.volume];
         if *volume.topology().all() != wanted {
             let topology = domain.subset(&wanted)?;
             volume.follow(&topology)?;

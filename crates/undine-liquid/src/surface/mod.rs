@@ -14,7 +14,10 @@
 mod band;
 mod moments;
 mod shape;
+mod shown;
 mod walls;
+
+pub use shown::shown;
 
 use band::Band;
 use undine_core::access::{Accessor, Pad, Tile, VoxelNeighbourhood};

@@ -41,7 +41,7 @@ pub enum FrameError {
     /// In the cache.
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// In what a collider or a body looks like.
+    /// In what an Object, a collider or a body shows of itself.
     #[error(transparent)]
     Shapes(#[from] undine_sim::SimError),
 }
@@ -149,7 +149,12 @@ pub fn each_file<E: From<FrameError>>(
         for (path, object) in simulation.objects().filter(|(_, object)| is_written(object.id())) {
             for (suffix, store) in object.output() {
                 let stem = prepare::stem(path, suffix);
-                let found = content(&simulation.world, (&stem, store), output, &moment, stage)?;
+                let shown = match store {
+                    StoreId::Volume(volume) => object.shown(&simulation.world, volume),
+                    _ => Ok(None),
+                };
+                let kept = Kept { store, shown: shown.map_err(FrameError::from)? };
+                let found = content(&simulation.world, (&stem, &kept), output, &moment, stage)?;
                 if let Some(content) = found.filter(|_| is_first) {
                     take(&format!("{stem}.{}", content.extension()), &content)?;
                 }
@@ -165,10 +170,17 @@ pub fn each_file<E: From<FrameError>>(
     Ok(())
 }
 
+/// What of an Object goes into a file.
+struct Kept {
+    store: StoreId,
+    /// Has channels that are written in place of those of the store.
+    shown: Option<DiscreteVolume>,
+}
+
 /// What a store's file of a frame holds; nothing, if it has none, and on others than the first process nothing of worth. Collective.
 fn content(
     world: &World,
-    (stem, store): (&str, StoreId),
+    (stem, kept): (&str, &Kept),
     output: &Output,
     moment: &Moment<'_>,
     stage: &mut StageFile,
@@ -186,7 +198,7 @@ fn content(
         VdbFile::new(processes.clone(), metadata).compressed(compression)
     };
     let scene_up = moment.settings.up;
-    let (found, order) = match store {
+    let (found, order) = match kept.store {
         StoreId::Particles(id) => {
             let all = points::of_all_particles(world, &world.particles[id], output)?;
             let Some(all) = all else { return Ok(None) };
@@ -210,7 +222,8 @@ fn content(
             // From z to y up is refused before a run begins.
             let file = vdb(processes, metadata);
             let file = if up == scene_up { file.upright() } else { file };
-            let file = add_channels(file, domain, volume, output, &options)?;
+            let volumes = (volume, kept.shown.as_ref());
+            let file = add_channels(file, domain, volumes, output, &options)?;
             return Ok(Some(Content::Vdb(file)));
         }
         StoreId::Elements(_) => return Ok(None),
@@ -245,11 +258,11 @@ fn levels(output: &Output) -> Levels {
     }
 }
 
-/// Every channel of a volume that is wanted; the three of a MAC velocity as one.
+/// Every channel of a volume that is wanted, as it is shown; the three of a MAC velocity as one.
 fn add_channels(
     mut file: VdbFile,
     domain: &GridDomain,
-    volume: &DiscreteVolume,
+    (volume, shown): (&DiscreteVolume, Option<&DiscreteVolume>),
     output: &Output,
     options: &VolumeOptions,
 ) -> Result<VdbFile, FrameError> {
@@ -258,7 +271,11 @@ fn add_channels(
         let stem = info.name.split_once('.').map_or(info.name.as_str(), |(stem, _)| stem);
         let channel = if volume.mac(stem).is_ok() { stem } else { info.name.as_str() };
         if added.insert(channel) {
-            file.add_channel(domain, volume, &ChannelGrid::customary(channel), options)?;
+            let has = |shown: &&DiscreteVolume| {
+                shown.channels().infos().any(|other| other.name == info.name && !other.internal)
+            };
+            let from = shown.filter(has).unwrap_or(volume);
+            file.add_channel(domain, from, &ChannelGrid::customary(channel), options)?;
         }
     }
     Ok(file)
