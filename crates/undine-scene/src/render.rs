@@ -91,7 +91,10 @@ pub const RENDER: Declaration = Declaration {
         .optional(),
         Parameter::choice(
             "finish",
-            &[("solid", "of a colour"), ("water", "as water: it mirrors, bends and tints light")],
+            &[
+                ("solid", "of a colour; a liquid is shown by its particles"),
+                ("water", "as water: it mirrors, bends and tints light; a liquid is shown by its surface"),
+            ],
             "what surfaces of liquids look like",
         ),
         Parameter::choice(

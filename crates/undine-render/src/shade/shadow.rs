@@ -56,6 +56,9 @@ const TAPS: [Vec2; 4] = [
     Vec2::new(0.569_165, 0.742_353),
 ];
 
+/// From so many passes on, two looks of a filter are enough: with less, their noise would be seen where it is dark.
+const MANY: usize = 24;
+
 /// A filter is no narrower: it would see the steps of the map [pixels of the map].
 const LEAST_REACH: f32 = 0.75;
 
@@ -71,7 +74,7 @@ impl Shadow {
             most: size.pixels(),
             spread,
             reach: (reach * side as f32).max(LEAST_REACH),
-            taps: if passes < 6 { TAPS.len() } else { 2 },
+            taps: if passes < MANY { TAPS.len() } else { 2 },
             turns: std::array::from_fn(|n| Vec2::from_angle(TAU * n as f32 / TURNS as f32)),
         }
     }

@@ -4,6 +4,7 @@ use super::colours;
 use super::container;
 use super::contents::{Cloud, ColourBy, Contents, Role, Solid};
 use super::frame;
+use std::borrow::Cow;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::mesh::Bounds;
 use undine_io::UpAxis;
@@ -21,13 +22,18 @@ const MOST_BOXES: usize = 20_000;
 /// Edges of containers and boxes of Buckets are this wide [pixels].
 const LINE: f32 = 1.25;
 
+/// The colour of edges.
+const EDGES: Vec3 = Vec3::splat(0.12);
+
 /// What is the same in all pictures of a sequence, or was found for this one.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Steady {
     /// The box that is shown.
     pub bounds: Option<Bounds>,
     /// The numbers at both ends of the colour map; nothing, where nothing is coloured by a channel.
     pub range: Option<[f32; 2]>,
+    /// Of each collider in turn, whether it is drawn without what would hide its inside.
+    pub opened: Vec<bool>,
 }
 
 /// When a picture is taken.
@@ -39,6 +45,17 @@ pub struct Moment {
     pub time: f64,
     /// From a frame to the next [s].
     pub frame_time: f64,
+}
+
+/// Of each collider in turn, whether a view of a box opens it at a time [s].
+pub fn opened(
+    contents: &Contents<'_>,
+    render: &Render,
+    bounds: Option<Bounds>,
+    time: f64,
+) -> Result<Vec<bool>, RenderError> {
+    let camera = frame::camera(render, bounds, contents.up, time)?;
+    Ok(container::opened(contents, camera.eye))
 }
 
 /// A Shot of what there is.
@@ -77,18 +94,20 @@ pub fn shot<'a>(
             hair: curves.values.is_none(),
         }));
     }
-    let subject = contents.subject_bounds();
     let mut lines = Lines { width: LINE, ..Lines::default() };
+    let mut opened = steady.opened.iter();
     for solid in &contents.solids {
         let mut mesh = mesh(solid, render, &colouring);
-        let is_container = solid.role == Role::Collider
-            && subject.is_some_and(|subject| container::holds(solid, &subject));
-        if is_container {
-            mesh.triangles = container::far_walls(solid, camera.eye).into();
-            for edge in container::edges(solid) {
-                lines.ends.push(edge);
-                lines.colours.push(Vec3::splat(0.12));
-            }
+        if solid.role == Role::Collider && opened.next().is_some_and(|opened| *opened) {
+            let edges = container::edges(solid);
+            mesh.triangles = match mesh.finish {
+                // A tank of plain walls is as if of glass; of a round one, which has no edges, the far side is seen.
+                Finish::Room if !edges.is_empty() => Cow::default(),
+                Finish::Room => mesh.triangles,
+                _ => container::without_hiding(solid, camera.eye).into(),
+            };
+            lines.colours.resize(lines.colours.len() + edges.len(), EDGES);
+            lines.ends.extend(edges);
         }
         subjects.push(Subject::Mesh(mesh));
     }
@@ -153,18 +172,10 @@ fn mesh<'a>(solid: &Solid<'a>, render: &Render, colouring: &Colouring) -> Mesh<'
         },
         finish: match solid.role {
             _ if is_water => Finish::Water { absorption: water(solid) },
-            Role::Collider if is_inside_out(solid) => Finish::Room,
+            Role::Collider if container::is_inside_out(solid) => Finish::Room,
             _ => Finish::Solid,
         },
     }
-}
-
-/// Whether a surface looks inwards: six times the volume that it encloses is negative.
-fn is_inside_out(solid: &Solid<'_>) -> bool {
-    let Some(bounds) = solid.positions.bounds() else { return false };
-    let at = |vertex: u32| solid.positions.at(vertex as usize) - bounds.centre();
-    let volume = |[a, b, c]: &[u32; 3]| at(*a).cross(at(*b)).dot(at(*c));
-    solid.triangles.iter().map(volume).sum::<f64>() < 0.0
 }
 
 /// How much light a metre of water takes away, by colour [1/m]: as if it were some metres deep, so that a bowl has the colour of the sea.

@@ -17,14 +17,17 @@ use undine_core::mesh::Bounds;
 use undine_core::particles::{ParticleSystem, Particles, TopologicalParticles};
 use undine_core::volume::Voxels;
 use undine_core::{Bucket, CoreError, DiscreteVolume, Frame};
-use undine_geometry::Form;
+use undine_geometry::form::mesh_of_level_set;
+use undine_geometry::{Form, LevelSet, Triangles};
 use undine_io::gather::{Order, gather};
 use undine_io::particles::points_of_particles;
 use undine_io::{Points, UpAxis, Values};
 use undine_render::overlay::BucketBox;
 use undine_render::shot::{Ground, Numbers, Places, PointChunk, Radii, Vectors, Volume};
+use undine_scene::Render;
+use undine_sim::object::AnyObject;
 use undine_sim::offers::Looks;
-use undine_sim::{ObjectId, Simulation, StoreId, World};
+use undine_sim::{ObjectId, SimError, Simulation, StoreId, World};
 
 /// A channel of numbers or vectors, claimed for reading.
 enum Column<'w, L: Layout> {
@@ -143,6 +146,22 @@ struct Gathered {
     boxes: Vec<BucketBox>,
 }
 
+/// What a picture asks for.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// What it is coloured by.
+    pub by: ColourBy<'a>,
+    /// Whether liquids are seen by their surfaces.
+    pub surfaces: bool,
+}
+
+impl<'a> Wanted<'a> {
+    /// What a `render` asks for.
+    pub fn of(render: &'a Render) -> Self {
+        Self { by: ColourBy::of(render.color_by.as_deref()), surfaces: render.water }
+    }
+}
+
 /// Points that are lent together.
 const TOGETHER: usize = 1 << 12;
 
@@ -152,18 +171,20 @@ pub struct Held<'w> {
     particles: Vec<(&'w ParticleSystem, Spatial<'w>)>,
     points: Vec<(&'w TopologicalParticles, Topological<'w>)>,
     smoke: Vec<Smoke<'w>>,
+    surfaces: Vec<Triangles>,
     shapes: &'w [Placed],
     names: Vec<String>,
     up: UpAxis,
 }
 
 impl<'w> Held<'w> {
-    /// Claims what some Objects, or all, have to show. Collective; only the first process sees all of it.
+    /// Claims what some Objects, or all, have to show; liquids by their `surfaces`, or else by their particles. Collective; only the
+    /// first process sees all of it.
     pub fn of(
         simulation: &'w Simulation,
         shapes: &'w [Placed],
         of: Option<&[ObjectId]>,
-        by: ColourBy<'_>,
+        Wanted { by, surfaces }: Wanted<'_>,
         up: UpAxis,
     ) -> Result<Self, FrameError> {
         let mut held = Self {
@@ -171,6 +192,7 @@ impl<'w> Held<'w> {
             particles: Vec::new(),
             points: Vec::new(),
             smoke: Vec::new(),
+            surfaces: Vec::new(),
             shapes,
             names: Vec::new(),
             up,
@@ -183,6 +205,10 @@ impl<'w> Held<'w> {
             // Bodies are seen by their shapes.
             let looks = &world.object(object.id()).offers.looks;
             let has_shapes = matches!(looks, Some(Looks::Bodies(_)));
+            // A surface of which this process has a part alone would have holes.
+            if surfaces && world.processes().count() == 1 && held.take_surface(world, object)? {
+                continue;
+            }
             for (_, store) in object.output() {
                 match store {
                     StoreId::Particles(id) if world.processes().count() > 1 => {
@@ -200,6 +226,25 @@ impl<'w> Held<'w> {
             }
         }
         Ok(held)
+    }
+
+    /// Makes a mesh of the surface that an Object shows; says whether it has one.
+    fn take_surface(&mut self, world: &World, object: &dyn AnyObject) -> Result<bool, FrameError> {
+        for (_, store) in object.output() {
+            let StoreId::Volume(id) = store else { continue };
+            let Some(shown) = object.shown(world, id)? else { continue };
+            let (Some(domain), Ok(channel)) =
+                (world.domain_with(shown.topology().frame()), shown.handle::<f32>("surface"))
+            else {
+                continue;
+            };
+            let width = shown.column(channel)?.background().into();
+            let set = LevelSet::of_channel("surface", domain, (&shown, channel), width);
+            self.surfaces
+                .push(set.and_then(|set| mesh_of_level_set(&set)).map_err(SimError::from)?);
+            return Ok(true);
+        }
+        Ok(false)
     }
 
     fn take_particles(
@@ -300,6 +345,14 @@ impl<'w> Held<'w> {
             contents.clouds.push(cloud(vec![chunk], columns));
         }
         contents.volumes.extend(self.smoke.iter().flat_map(volumes));
+        contents.solids.extend(self.surfaces.iter().map(|surface| Solid {
+            role: Role::Surface,
+            positions: Places::World(surface.positions()),
+            triangles: surface.indices().into(),
+            placed: None,
+            velocities: None,
+            values: None,
+        }));
         let mut bodies = 0;
         for placed in self.shapes {
             add_shape(&mut contents, placed, &mut bodies);

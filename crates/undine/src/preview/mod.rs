@@ -15,7 +15,7 @@ mod record;
 pub use album::{Picture, Summary};
 pub use compose::{Moment, Steady};
 pub use contents::{ColourBy, Contents};
-pub use held::Held;
+pub use held::{Held, Wanted};
 pub use record::{Record, View};
 
 use crate::cache::FrameId;
@@ -50,6 +50,8 @@ struct Viewed {
     of: Option<Vec<ObjectId>>,
     /// The box around what it shows of the first state.
     first: Option<Bounds>,
+    /// Of each collider in turn, whether it is opened: as the first state is seen, in all pictures.
+    opened: Vec<bool>,
 }
 
 /// Why a picture was not made.
@@ -97,11 +99,15 @@ impl Preview {
         let placed = preview.shapes.at(simulation, time)?;
         for render in renders {
             let of = prepare::objects_below(render.of.as_deref(), simulation);
-            let held =
-                Held::of(simulation, &placed, of.as_deref(), ColourBy::Nothing, settings.up)?;
-            let first = held.contents().subject_bounds();
+            let wanted = Wanted { by: ColourBy::Nothing, ..Wanted::of(&render) };
+            let held = Held::of(simulation, &placed, of.as_deref(), wanted, settings.up)?;
+            let contents = held.contents();
+            let first = contents.subject_bounds();
+            let bounds = frame::shown(first, &contents);
+            let opened = compose::opened(&contents, &render, bounds, time)?;
+            drop(contents);
             drop(held);
-            preview.views.push(Viewed { render, of, first });
+            preview.views.push(Viewed { render, of, first, opened });
         }
         Ok(Some(preview))
     }
@@ -149,15 +155,16 @@ impl Preview {
         let is_first = processes.rank() == 0;
         let drawn = due.into_iter().map(|n| {
             let view = &self.views[n];
-            let by = ColourBy::of(view.render.color_by.as_deref());
-            let held = Held::of(simulation, &placed, view.of.as_deref(), by, self.up)?;
+            let wanted = Wanted::of(&view.render);
+            let held = Held::of(simulation, &placed, view.of.as_deref(), wanted, self.up)?;
             if !is_first {
                 return Ok(());
             }
             let contents = held.contents();
             let steady = Steady {
                 bounds: frame::shown(view.first, &contents),
-                range: view.render.range.or_else(|| colours::range(&contents, by)),
+                range: view.render.range.or_else(|| colours::range(&contents, wanted.by)),
+                opened: view.opened.clone(),
             };
             let picture = draw(&contents, &view.render, &steady, &moment, &self.title)?;
             picture.write(&self.folder, &view.render, FrameId::whole(frame)).map(|_| ())

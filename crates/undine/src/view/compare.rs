@@ -5,7 +5,7 @@ use super::loaded::Loaded;
 use super::pieces::pieces;
 use super::{Source, by, joined, look};
 use crate::preview::contents::{Cloud, Contents};
-use crate::preview::{Moment, Picture, Steady, album, colours, compose, draw};
+use crate::preview::{Moment, Picture, PictureError, Steady, album, colours, compose, draw};
 use undine_core::glam::DVec3;
 use undine_render::difference::{Difference, side_by_side};
 use undine_render::shot::{Numbers, Places, PointChunk, Radii};
@@ -44,10 +44,12 @@ pub struct Comparison {
 
 /// Compares a frame of two sources, from the same camera and with the same range of colours.
 pub fn compare([a, b]: [&Source; 2], frame: i64, render: &Render) -> Result<Comparison, ViewError> {
-    let loaded = [a.load(frame)?, b.load(frame)?];
+    let loaded = [a.load(frame, render.water)?, b.load(frame, render.water)?];
     let [one, other] = [&loaded[0], &loaded[1]].map(|loaded| loaded.contents(by(render)));
-    let steady = joined(look(&one, render), look(&other, render));
+    let mut steady = joined(look(&one, render), look(&other, render));
     let moment = a.moment(frame);
+    steady.opened =
+        compose::opened(&one, render, steady.bounds, moment.time).map_err(PictureError::from)?;
     let shown = |contents: &Contents<'_>, source: &Source| -> Result<Display, ViewError> {
         Ok(draw(contents, render, &steady, &moment, &source.title)?.display(render)?)
     };
@@ -127,7 +129,7 @@ impl Apart {
         let Distances { both, differ, greatest, .. } = self.figures();
         let render = Render { map: "inferno".to_owned(), legend: true, ..render.clone() };
         let range = colours::rounded([0.0, greatest as f32]);
-        let steady = Steady { range: Some(range), ..*steady };
+        let steady = Steady { range: Some(range), ..steady.clone() };
         let shot = compose::shot(&contents, &render, &steady, moment)?;
         let [width, height] = render.size;
         let quality = Quality { passes: render.samples };

@@ -13,7 +13,7 @@ use std::path::Path;
 use undine_core::glam::DVec3;
 use undine_core::mesh::Surface;
 use undine_geometry::form::mesh_of_level_set;
-use undine_io::usd;
+use undine_io::usd::{self, geometry::identifier};
 use undine_io::vdb::{ReadOptions, points_of_grid};
 use undine_io::{
     FileMetadata, Format, Geometry, IoError, Names, Points, UpAxis, Values, read_file,
@@ -67,8 +67,17 @@ impl Loaded {
         match Format::of(path)? {
             Format::Vdb => self.add_grids(path),
             Format::Usd | Format::Usda | Format::Usdc => {
-                let (each, _) = usd::Scene::open(path)?.read_each(time, None)?;
-                each.into_iter().try_for_each(|prim| self.add_prim(&prim.words, prim.geometry))
+                let (mut each, _) = usd::Scene::open(path)?.read_each(time, None)?;
+                // Shapes first: they say which points are of bodies.
+                each.sort_by_key(|prim| !prim.words.contains_key("kind"));
+                for prim in each {
+                    let name = prim.path.rsplit('/').next().unwrap_or_default();
+                    let is_of_body = self.bodies.iter().any(|stem| identifier(stem) == name);
+                    if prim.words.contains_key("kind") || !is_of_body {
+                        self.add_prim(&prim.words, prim.geometry)?;
+                    }
+                }
+                Ok(())
             }
             _ => {
                 let read = read_file(path, None)?.in_metres();

@@ -16,7 +16,8 @@ pub use source::{Frames, Source};
 
 use crate::cache::FrameId;
 use crate::preview::{
-    ColourBy, Contents, Moment, Picture, Steady, Summary, album, colours, draw, frame,
+    ColourBy, Contents, Moment, Picture, PictureError, Steady, Summary, album, colours, compose,
+    draw, frame,
 };
 use std::path::{Path, PathBuf};
 use undine_core::mesh::Bounds;
@@ -72,14 +73,21 @@ impl<'a> Session<'a> {
         watcher: &mut dyn Watcher,
     ) -> Result<Option<Self>, ViewError> {
         watcher.begins(2 * frames.len());
-        let mut steady = Steady { bounds: None, range: render.range };
+        let mut steady = Steady { range: render.range, ..Steady::default() };
         for &frame in frames {
             if watcher.should_stop() {
                 return Ok(None);
             }
-            let loaded = source.load(frame)?;
+            let loaded = source.load(frame, render.water)?;
             steady = joined(steady, look(&loaded.contents(by(&render)), &render));
             watcher.step();
+        }
+        if let Some(&first) = frames.first() {
+            let loaded = source.load(first, render.water)?;
+            let contents = loaded.contents(by(&render));
+            let time = source.moment(first).time;
+            steady.opened = compose::opened(&contents, &render, steady.bounds, time)
+                .map_err(PictureError::from)?;
         }
         if steady.bounds.is_none() {
             watcher.note("there is nothing to see: the pictures are empty");
@@ -89,7 +97,7 @@ impl<'a> Session<'a> {
 
     /// Draws a frame.
     pub fn picture(&self, frame: i64) -> Result<Picture, ViewError> {
-        let loaded = self.source.load(frame)?;
+        let loaded = self.source.load(frame, self.render.water)?;
         let contents = loaded.contents(by(&self.render));
         let moment = self.source.moment(frame);
         Ok(draw(&contents, &self.render, &self.steady, &moment, &self.source.title)?)
@@ -158,7 +166,8 @@ fn by(render: &Render) -> ColourBy<'_> {
 /// What a frame alone would be shown by.
 fn look(contents: &Contents<'_>, render: &Render) -> Steady {
     let range = render.range.or_else(|| colours::range(contents, by(render)));
-    Steady { bounds: frame::shown(contents.subject_bounds(), contents), range }
+    let bounds = frame::shown(contents.subject_bounds(), contents);
+    Steady { bounds, range, ..Steady::default() }
 }
 
 /// What holds both.
@@ -171,5 +180,5 @@ fn joined(one: Steady, other: Steady) -> Steady {
         (Some(a), Some(b)) => Some([a[0].min(b[0]), a[1].max(b[1])]),
         (a, b) => a.or(b),
     };
-    Steady { bounds: both(one.bounds, other.bounds), range }
+    Steady { bounds: both(one.bounds, other.bounds), range, ..one }
 }

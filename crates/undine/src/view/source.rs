@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use undine_io::usd::{self, geometry::identifier};
 use undine_io::{FileMetadata, Format, IoError, Pattern, UpAxis};
 use undine_scene::{Render, Scene};
-use undine_vdb::File;
+use undine_vdb::{Class, File};
 
 /// A cache has at most so many outputs whose shapes are looked for.
 const MOST_OUTPUTS: usize = 64;
@@ -241,8 +241,8 @@ impl Source {
         Ok(found)
     }
 
-    /// A frame in memory.
-    pub fn load(&self, frame: i64) -> Result<Loaded, ViewError> {
+    /// A frame in memory; of a cache, liquids by their surfaces, or else by their particles, where it has both.
+    pub fn load(&self, frame: i64, surfaces: bool) -> Result<Loaded, ViewError> {
         let mut loaded = Loaded::new(self.up);
         match &self.kind {
             Kind::Cache { files, stage } => {
@@ -250,8 +250,12 @@ impl Source {
                     add_shapes(&mut loaded, stage, frame);
                 }
                 let files = files.get(&frame).map(Vec::as_slice).unwrap_or_default();
+                let left_out = |file: &PathBuf| match surfaces {
+                    true => is_particles_of_grid(file, files),
+                    false => is_grid_of_particles(file, files),
+                };
                 for file in files.iter().filter(|file| !is_shapes(file)) {
-                    if !loaded.shows_bodies_of(file) && !is_grid_of_particles(file, files) {
+                    if !loaded.shows_bodies_of(file) && !left_out(file) {
                         loaded.add_file(file, None)?;
                     }
                 }
@@ -264,15 +268,26 @@ impl Source {
     }
 }
 
-/// Whether a file has the grid of an Object whose particles are among these files, too: they show it better, since the level set
-/// of a liquid goes on into walls.
+/// What a file of a frame is called before its number.
+fn stem(file: &Path) -> String {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    name.split_once('.').map(|(stem, _)| stem.to_owned()).unwrap_or_default()
+}
+
+/// Whether a file has the grid of an Object whose particles are among these files, too.
 fn is_grid_of_particles(file: &Path, files: &[PathBuf]) -> bool {
-    let stem = |file: &Path| {
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        name.split_once('.').map(|(stem, _)| stem.to_owned()).unwrap_or_default()
-    };
     let own = stem(file);
     own.strip_suffix("-grid").is_some_and(|of| files.iter().any(|file| stem(file) == of))
+}
+
+/// Whether a file has the particles of an Object whose surface is among these files, too.
+fn is_particles_of_grid(file: &Path, files: &[PathBuf]) -> bool {
+    let grid = format!("{}-grid", stem(file));
+    let is_surface = |file: &PathBuf| {
+        let grids = File::open(file).map(|file| file.grids().to_vec()).unwrap_or_default();
+        grids.iter().any(|grid| grid.class == Class::LevelSet)
+    };
+    files.iter().any(|file| stem(file) == grid && is_surface(file))
 }
 
 /// Adds what the stage has of colliders and bodies. A picture without them is better than none.

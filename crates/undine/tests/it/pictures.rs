@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use undine::preview::ColourBy;
+use undine::preview::contents::{Role, Solid};
 use undine::run::FrameReport;
 use undine::view::Source;
 use undine::{ExitCode, Listener, Options, catalogue, run};
+use undine_core::glam::DVec3;
+use undine_core::mesh::Bounds;
 use undine_scene::Scene;
 
 const SCENE: &str = r#"
@@ -227,10 +230,73 @@ fn bodies_and_colliders_of_a_cache_are_seen_by_their_shapes() {
     let scene = Scene::parse(&folder.path().join("scene.kdl"), text, &catalogue(), &[]);
     let scene = scene.unwrap_or_else(|report| panic!("{}", report.render(100)));
     run(&scene, &Options::default(), &mut ()).unwrap();
-    let source = Source::open(&folder.path().join("cache").to_string_lossy()).unwrap();
-    let loaded = source.load(2).unwrap();
+    // The cache, and the scene over it, which anybody may open.
+    for what in ["cache", "cache/things.usda"] {
+        let source = Source::open(&folder.path().join(what).to_string_lossy()).unwrap();
+        let loaded = source.load(2, false).unwrap();
+        let contents = loaded.contents(ColourBy::Speed);
+        assert_eq!(contents.solids.len(), 3, "{what}: two bodies and a ramp");
+        assert_eq!(contents.planes.len(), 1, "{what}: the floor");
+        assert_eq!(contents.clouds.len(), 1, "{what}: drops, and no points of bodies");
+    }
+}
+
+/// Water at rest in a tank, whose walls are on no plane of voxels.
+const POOL: &str = r#"
+setup "pool" frames=2 substeps=2
+input "water" { box size="50 24 40 cm" centre="0 12 0 cm"; }
+input "tank" { box size="50 100 40 cm" centre="0 50 0 cm"; invert; }
+hybrid "water" input="water" voxel="3 cm"
+walls
+pressure
+collider "tank" input="tank"
+gravity
+"#;
+
+/// The box around the surface of the liquid in a frame of a cache.
+fn surface(source: &Source, frame: i64) -> Bounds {
+    let loaded = source.load(frame, true).unwrap();
     let contents = loaded.contents(ColourBy::Speed);
-    assert_eq!(contents.solids.len(), 3, "two bodies and a ramp");
-    assert_eq!(contents.planes.len(), 1, "the floor");
-    assert_eq!(contents.clouds.len(), 1, "drops, and no points of bodies");
+    assert_eq!(contents.clouds.len(), 0, "particles beside the surface");
+    let is_surface = |solid: &&Solid<'_>| solid.role == Role::Surface;
+    let found: Vec<_> = contents.solids.iter().filter(is_surface).collect();
+    assert_eq!(found.len(), 1);
+    found[0].bounds().unwrap()
+}
+
+#[test]
+fn the_surface_of_every_frame_ends_at_walls() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = Scene::parse(&folder.path().join("scene.kdl"), POOL, &catalogue(), &[]);
+    let scene = scene.unwrap_or_else(|report| panic!("{}", report.render(100)));
+    run(&scene, &Options::default(), &mut ()).unwrap();
+    let source = Source::open(&folder.path().join("cache").to_string_lossy()).unwrap();
+    let wanted = Bounds { min: DVec3::new(-0.25, 0.0, -0.2), max: DVec3::new(0.25, 0.24, 0.2) };
+    for frame in [1, 2] {
+        let found = surface(&source, frame);
+        let off = (found.min - wanted.min).abs().max((found.max - wanted.max).abs());
+        assert!(off.max_element() < 0.02, "frame {frame}: {found:?}");
+        // By its particles, where it is not asked to look like water.
+        let loaded = source.load(frame, false).unwrap();
+        let contents = loaded.contents(ColourBy::Speed);
+        let surfaces = contents.solids.iter().filter(|solid| solid.role == Role::Surface).count();
+        assert_eq!((contents.clouds.len(), surfaces), (1, 0));
+    }
+}
+
+#[test]
+fn water_looks_like_water_while_a_run_goes_on() {
+    let drawn = |more: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let text = format!("{POOL}render size=\"64x36\" samples=1 every=1 {more}\n");
+        let scene = Scene::parse(&folder.path().join("scene.kdl"), &text, &catalogue(), &[]);
+        let mut notes = Notes::default();
+        run(&scene.unwrap(), &Options::default(), &mut notes).unwrap();
+        assert_eq!(notes.notes, [""; 0]);
+        pictures(folder.path())
+    };
+    let (balls, water) = (drawn(""), drawn("finish=\"water\""));
+    for frame in ["preview.0001.png", "preview.0002.png"] {
+        assert!(balls[frame] != water[frame], "{frame}");
+    }
 }
