@@ -6,7 +6,7 @@
 //! (A. Selle, R. Fedkiw, B. Kim, Y. Liu and J. Rossignac, *An Unconditionally Stable MacCormack Method*, 2008).
 
 use crate::extend::bits::shifted_up;
-use crate::nearby::{MARGIN, Nearby};
+use crate::nearby::{AlongTheWay, MARGIN};
 use undine_core::access::VoxelNeighbourhood;
 use undine_core::glam::Vec3;
 use undine_core::volume::{Interpolation, MacHandle, MacSampler, Mask, Resolution};
@@ -85,7 +85,7 @@ impl Carrying<'_> {
         );
         self.accessor("carry velocities").run_with(
             access,
-            Nearby::default,
+            AlongTheWay::default,
             |near, here, (cells, velocity, to)| {
                 let wanted = [0, 1, 2].map(|axis| touching(&cells, axis));
                 if wanted.iter().all(|mask| mask.count() == 0) {
@@ -97,7 +97,7 @@ impl Carrying<'_> {
                 };
                 for (axis, to) in to.into_iter().enumerate() {
                     for n in wanted[axis].ones() {
-                        let start = self.way(middle(axis, n), -1.0, at);
+                        let start = self.way((axis, n), near.at_face(axis, n), -1.0, at);
                         to[n] = match near.component(axis, start) {
                             Some(value) => value,
                             None => far.at(here.slot, start * voxel)[axis],
@@ -119,7 +119,7 @@ impl Carrying<'_> {
         );
         self.accessor("carry velocities back").run_with(
             access,
-            || (Nearby::default(), Nearby::default()),
+            || (AlongTheWay::default(), AlongTheWay::default()),
             |(near, there), _, (cells, velocity, carried, to)| {
                 let wanted = [0, 1, 2].map(|axis| touching(&cells, axis));
                 if wanted.iter().all(|mask| mask.count() == 0) {
@@ -132,9 +132,9 @@ impl Carrying<'_> {
                 let at = |place: Vec3| near.at(place).unwrap_or(Vec3::NAN);
                 for (axis, to) in to.into_iter().enumerate() {
                     for n in wanted[axis].ones() {
-                        let (place, value) = (middle(axis, n), was[axis][n]);
-                        let back = there.component(axis, self.way(place, 1.0, at));
-                        let bounds = near.bounds(axis, self.way(place, -1.0, at));
+                        let (here, value) = (near.at_face(axis, n), was[axis][n]);
+                        let back = there.component(axis, self.way((axis, n), here, 1.0, at));
+                        let bounds = near.bounds(axis, self.way((axis, n), here, -1.0, at));
                         let better = match (back, bounds) {
                             (Some(back), Some([least, most])) => {
                                 (value + 0.5 * (own[axis][n] - back)).max(least).min(most)
@@ -167,11 +167,18 @@ impl Carrying<'_> {
         Ok(())
     }
 
-    /// Where the flow leads from a place [voxels] in a step, or led from (`sign` −1): the midpoint rule.
+    /// Where the flow leads from the middle of a face [voxels], with the velocity there, in a step, or led from (`sign` −1): the
+    /// midpoint rule.
     #[inline(always)]
-    fn way(&self, place: Vec3, sign: f32, at: impl Fn(Vec3) -> Vec3) -> Vec3 {
-        let step = sign * self.per_voxel;
-        place + step * at(place + 0.5 * step * at(place))
+    fn way(
+        &self,
+        (axis, n): (usize, usize),
+        here: Vec3,
+        sign: f32,
+        at: impl Fn(Vec3) -> Vec3,
+    ) -> Vec3 {
+        let (place, step) = (middle(axis, n), sign * self.per_voxel);
+        place + step * at(place + 0.5 * step * here)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::hybrid::Advection;
 use undine_core::glam::Vec3;
 use undine_core::volume::{Interpolation, MacHandle, MacSampler};
 use undine_core::{Accessor, DiscreteVolume, GridDomain, Handle, ParticleSystem};
-use undine_fluid::nearby::{MARGIN, Nearby};
+use undine_fluid::nearby::{AlongTheWay, MARGIN, Within};
 use undine_sim::Result;
 
 /// What particles move by.
@@ -52,17 +52,17 @@ pub fn advance(
     let grid = MacSampler::new(faces_of, topology, Interpolation::Linear)?;
     let voxel = domain.frame().voxel_size(0);
     let (step, per_voxel) = (step as f32, (1.0 / voxel) as f32);
-    let around = |mac: MacHandle| mac.faces.map(|face| volume.around(face, MARGIN as u8));
+    let around = |mac: MacHandle, reach| mac.faces.map(|face| volume.around(face, reach));
     let kernel = (
-        (around(flow.velocity), flow.shift.map(around)),
+        (around(flow.velocity, MARGIN as u8), flow.shift.map(|shift| around(shift, 1))),
         moving.flow.map(|velocity| particles.own(velocity)),
         (particles.write(particles.position()), particles.write(moving.position_before)),
         particles.write(moving.age),
     );
     Accessor::new("move", domain).over(particles.topology()).run_with(
         kernel,
-        || [Nearby::default(), Nearby::default()],
-        |[near, shifts], here, ((velocity, shift), known, (position, before), age)| {
+        || (AlongTheWay::default(), Within::default()),
+        |(near, shifts), here, ((velocity, shift), known, (position, before), age)| {
             before.copy_from_slice(position);
             age.iter_mut().for_each(|age| *age += step);
             near.load(velocity);

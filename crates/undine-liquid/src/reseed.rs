@@ -5,6 +5,7 @@
 //! the gradient G of the grid's about their middle x̄, so that their momentum is that of the whole. In a cell with too many the
 //! lightest are merged with those next to them. Near the surface nothing changes: no drop comes or goes.
 
+use undine_core::access::{Pad, VoxelNeighbourhood};
 use undine_core::domain::{Slot, SlotMap};
 use undine_core::glam::{IVec3, Vec3};
 use undine_core::volume::{Interpolation, MacSampler, Sampler, VoxelShape};
@@ -153,17 +154,47 @@ impl Reseed {
             |here, ((position, id), (mass, velocity), count)| {
                 // What has left the grid is not under its surface.
                 let Some(slot) = topology.slot(here.bucket) else { return Plan::default() };
-                let bounds = self.least..=self.most;
-                let is_fine = |count: &u32| bounds.contains(count);
-                let is_empty = |cell: IVec3| count.at(cell.x, cell.y, cell.z) == 0;
-                if count.chunk().iter().all(is_fine) && !rim().any(is_empty) {
+                let wants = self.wants(&fields, slot, &count);
+                if wants.is_empty() {
                     return Plan::default();
                 }
                 let own = Own { position, velocity, mass, id };
-                InBucket::new(self, &fields, slot, own)
-                    .plan(|cell| count.at(cell.x, cell.y, cell.z))
+                InBucket::new(self, &fields, slot, own).plan(&wants)
             },
         )?)
+    }
+
+    /// What the cells of a Bucket, and empty ones next to it, want of its particles.
+    fn wants(&self, fields: &Fields<'_>, slot: Slot, count: &VoxelNeighbourhood<'_, u32>) -> Wants {
+        let mut wants = Wants::default();
+        let mut tile = count.tile(Pad::both(2));
+        count.load(&mut tile);
+        let count = |cell: IVec3| tile.values()[tile.index(cell.x, cell.y, cell.z)];
+        for cell in (0..512).map(place_of) {
+            let here = count(cell);
+            let is_fine = (self.least..=self.most).contains(&here);
+            if here > 0 && !is_fine && fields.is_deep(slot, cell) {
+                match here < self.least {
+                    true => wants.filled.push((cell, cell, self.least - here)),
+                    false => wants.crowded.push(cell),
+                }
+            }
+        }
+        // Whoever is the fullest around an empty cell fills it, in which Bucket ever the cell is.
+        for cell in (0..512).map(place_of).chain(rim()) {
+            if count(cell) > 0 {
+                continue;
+            }
+            let fullest = FACES
+                .iter()
+                .map(|face| cell + *face)
+                .reduce(|best, next| if count(next) > count(best) { next } else { best });
+            let donor = fullest.filter(|donor| is_own(*donor) && count(*donor) > 0);
+            if let Some(donor) = donor.filter(|_| fields.is_deep(slot, cell)) {
+                wants.filled.push((donor, cell, self.least));
+            }
+        }
+        wants
     }
 
     fn split(
@@ -243,6 +274,21 @@ fn rim() -> impl Iterator<Item = IVec3> {
 
 fn is_own(cell: IVec3) -> bool {
     cell.cmpge(IVec3::ZERO).all() && cell.cmplt(IVec3::splat(8)).all()
+}
+
+/// Which cells are out of bounds.
+#[derive(Debug, Default)]
+struct Wants {
+    /// Cells that are given parts of the particles of a cell of the Bucket: that one, the cell, and how many.
+    filled: Vec<(IVec3, IVec3, u32)>,
+    /// Cells with too many.
+    crowded: Vec<IVec3>,
+}
+
+impl Wants {
+    fn is_empty(&self) -> bool {
+        self.filled.is_empty() && self.crowded.is_empty()
+    }
 }
 
 /// What is done in a Bucket.
@@ -350,34 +396,11 @@ impl<'a> InBucket<'a> {
         &self.places[self.starts[cell] as usize..self.starts[cell + 1] as usize]
     }
 
-    fn plan(mut self, count: impl Fn(IVec3) -> u32) -> Plan {
-        let Reseed { least, most, .. } = *self.rules;
-        let mut crowded = Vec::new();
-        for cell in (0..512).map(place_of) {
-            let here = count(cell);
-            let is_fine = (least..=most).contains(&here);
-            if here > 0 && !is_fine && self.fields.is_deep(self.slot, cell) {
-                match here < least {
-                    true => self.fill(cell, cell, least - here),
-                    false => crowded.push(cell),
-                }
-            }
+    fn plan(mut self, wants: &Wants) -> Plan {
+        for &(from, into, wanted) in &wants.filled {
+            self.fill(from, into, wanted);
         }
-        // Whoever is the fullest around an empty cell fills it, in which Bucket ever the cell is.
-        for cell in (0..512).map(place_of).chain(rim()) {
-            if count(cell) > 0 {
-                continue;
-            }
-            let fullest = FACES
-                .iter()
-                .map(|face| cell + *face)
-                .reduce(|best, next| if count(next) > count(best) { next } else { best });
-            let donor = fullest.filter(|donor| is_own(*donor) && count(*donor) > 0);
-            if let Some(donor) = donor.filter(|_| self.fields.is_deep(self.slot, cell)) {
-                self.fill(donor, cell, least);
-            }
-        }
-        let merges = crowded.into_iter().flat_map(|cell| self.pairs(cell)).collect();
+        let merges = wants.crowded.iter().flat_map(|&cell| self.pairs(cell)).collect();
         self.place_children(merges)
     }
 

@@ -106,9 +106,26 @@ impl<T: Element> Tile<T> {
         debug_assert_eq!(resolution.edge(), self.edge, "the tile fits another resolution");
         for ((x, y, z), part) in self.parts() {
             let source = chunk(x, y, z);
-            for (to, from) in self.rows(&part, resolution) {
-                let to = &mut self.values[to..to + part.len[2]];
-                each_pair(to, &source[from..from + part.len[2]], |to, from| *to = *from);
+            // Rows whose length the compiler knows are copied in a few moves, and most are.
+            match part.len[2] {
+                8 => self.copy::<8>(&part, source, resolution),
+                4 => self.copy::<4>(&part, source, resolution),
+                1 => self.copy::<1>(&part, source, resolution),
+                len => {
+                    for (to, from) in self.rows(&part, resolution) {
+                        self.values[to..to + len].copy_from_slice(&source[from..from + len]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Copies a part whose rows have `LEN` elements.
+    fn copy<const LEN: usize>(&mut self, part: &Part, source: &[T], resolution: Resolution) {
+        for (to, from) in self.rows(part, resolution) {
+            let (to, from) = (&mut self.values[to..to + LEN], &source[from..from + LEN]);
+            if let (Some(to), Some(from)) = (to.first_chunk_mut::<LEN>(), from.first_chunk()) {
+                *to = *from;
             }
         }
     }

@@ -284,7 +284,7 @@ fn make_room<T>(chunk: &mut Vec<T>, more: usize) {
     let wanted = chunk.len() + more;
     if wanted > chunk.capacity() {
         chunk.reserve_exact(more + slack(wanted));
-    } else if chunk.capacity() > wanted + wanted / 16 + 16 {
+    } else if chunk.capacity() > wanted + wanted / 8 + 16 {
         chunk.shrink_to(wanted + slack(wanted));
     }
 }

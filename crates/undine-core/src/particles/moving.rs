@@ -53,16 +53,15 @@ impl ParticleSystem {
         // Everyone who leaves takes its new offset along.
         let mut departures = vec![Departures::default(); self.topology.stored()];
         let mut positions = self.channels.write(self.position, "rebucketize")?;
-        for ((departures, steps), chunk) in
-            departures.iter_mut().zip(&steps).zip(&mut positions.chunks)
-        {
+        let leaving = departures.par_iter_mut().zip(&steps).zip(&mut positions.chunks);
+        leaving.for_each(|((departures, steps), chunk)| {
             departures.leaving = steps.iter().map(|step| step.place).collect();
             for step in steps {
                 chunk[step.place as usize] = step.offset;
             }
-        }
+        });
         drop(positions);
-        let goals = steps.iter().enumerate().flat_map(|(source, steps)| {
+        let goals = steps.par_iter().enumerate().flat_map_iter(|(source, steps)| {
             steps.iter().enumerate().map(move |(place, step)| Goal {
                 to: step.to,
                 slot: step.slot,

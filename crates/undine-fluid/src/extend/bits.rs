@@ -42,6 +42,12 @@ impl Padded {
         self.rows[((x + 1) * 10 + y + 1) as usize] >> (z + 1) & FULL
     }
 
+    /// The bit of a voxel.
+    #[inline]
+    pub fn get(&self, x: i32, y: i32, z: i32) -> u16 {
+        self.row(x, y, z) & 1
+    }
+
     /// The same without the bits of another one.
     pub fn without(&self, other: &Self) -> Self {
         Self { rows: std::array::from_fn(|n| self.rows[n] & !other.rows[n]) }

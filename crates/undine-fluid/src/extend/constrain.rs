@@ -3,24 +3,15 @@
 //! By the gradient, and not by the closed faces: these are stairs on a slope, and would slow down what slides along it (Batty,
 //! Bertails and Bridson 2007, §4.2). Faces that were solved for are left as they are.
 
+use super::bits::Padded;
 use super::{Extension, Values};
-use undine_core::access::VoxelNeighbourhood;
+use undine_core::access::{Pad, Tile, VoxelNeighbourhood};
 use undine_core::glam::Vec3;
 use undine_core::volume::{Mask, Resolution};
 use undine_sim::Result;
 
 /// Deeper in walls than so many voxels, no particle feels a velocity.
 const DEEPEST: f32 = 3.0;
-
-/// What a kernel sees of velocities and masks by axis, and of distances.
-struct Around<'v> {
-    velocity: [VoxelNeighbourhood<'v, f32>; 3],
-    wall: [VoxelNeighbourhood<'v, f32>; 3],
-    /// What counts of how walls move: all of it or nothing.
-    share: f32,
-    reached: [VoxelNeighbourhood<'v, u64>; 3],
-    distance: VoxelNeighbourhood<'v, f32>,
-}
 
 /// Constrains the faces in walls that a velocity was extended to.
 pub fn constrain(extension: &Extension<'_>) -> Result<()> {
@@ -44,20 +35,26 @@ pub fn constrain(extension: &Extension<'_>) -> Result<()> {
         kernel,
         |_, ((velocity, wall, reached, distance), area, solved, walled)| {
             let mut changes = Values::new();
-            let near = distance.chunk().iter().any(|distance| *distance < 2.0 * voxel);
-            if !near {
+            let is_near = distance.chunk().iter().fold(false, |near, d| near | (*d < 2.0 * voxel));
+            let extended: [[u64; 8]; 3] = std::array::from_fn(|axis| {
+                std::array::from_fn(|x| reached[axis].chunk()[x] & !solved[axis][x])
+            });
+            if !is_near || extended.as_flattened().iter().all(|word| *word == 0) {
                 return changes;
             }
-            let share = if extension.walls_move { 1.0 } else { 0.0 };
-            let around = Around { velocity, wall, share, reached, distance };
+            let around = Around {
+                velocity: velocity.map(|faces| padded(&faces)),
+                wall: extension.walls_move.then(|| wall.map(|faces| padded(&faces))),
+                reached: reached.map(|words| Padded::load(&words)),
+                distance: padded(&distance),
+            };
             for axis in 0..3 {
-                let extended: [u64; 8] =
-                    std::array::from_fn(|x| around.reached[axis].chunk()[x] & !solved[axis][x]);
-                for n in Mask(extended).ones() {
+                for n in Mask(extended[axis]).ones() {
+                    let at = around.place(n);
                     let value = if Mask(walled[axis]).get(n) {
-                        Some(share * around.wall[axis].chunk()[n])
+                        Some(around.wall.as_ref().map_or(0.0, |wall| wall[axis].values()[at]))
                     } else {
-                        let distance = around.distance_at(axis, n);
+                        let distance = around.distance_at(axis, at);
                         let is_in_wall = area[axis][n] <= 0.0 || distance < 0.0;
                         let is_felt = is_in_wall && distance > -DEEPEST * voxel;
                         is_felt.then(|| around.along_the_wall(axis, n)).flatten()
@@ -76,65 +73,93 @@ pub fn constrain(extension: &Extension<'_>) -> Result<()> {
     Ok(())
 }
 
-impl Around<'_> {
-    /// The distance to the nearest wall at the middle of a face [m].
-    fn distance_at(&self, axis: usize, n: usize) -> f32 {
+/// What a kernel sees of velocities by axis, of which faces have one, and of distances: those of a Bucket and next to it.
+struct Around {
+    velocity: [Tile<f32>; 3],
+    /// How walls move, should that count.
+    wall: Option<[Tile<f32>; 3]>,
+    reached: [Padded; 3],
+    distance: Tile<f32>,
+}
+
+/// The voxels of a Bucket and next to it.
+fn padded(voxels: &VoxelNeighbourhood<'_, f32>) -> Tile<f32> {
+    let mut tile = voxels.tile(Pad::both(1));
+    voxels.load(&mut tile);
+    tile
+}
+
+impl Around {
+    /// The place of a voxel in the arrays.
+    fn place(&self, n: usize) -> usize {
         let [x, y, z] = Resolution::R8.coords(n).map(|c| c as i32);
-        let [i, j, k] = back(axis);
-        0.5 * (self.distance.at(x, y, z) + self.distance.at(x - i, y - j, z - k))
+        self.distance.index(x, y, z)
+    }
+
+    /// From a place to the next one along each axis.
+    fn steps(&self) -> [usize; 3] {
+        [self.distance.slab(), self.distance.row(), 1]
+    }
+
+    /// The distance to the nearest wall at the middle of a face [m].
+    fn distance_at(&self, axis: usize, at: usize) -> f32 {
+        let distance = self.distance.values();
+        0.5 * (distance[at] + distance[at - self.steps()[axis]])
     }
 
     /// The velocity of a face without what leads across the wall, but with the wall's own; `None` where no way is out.
     fn along_the_wall(&self, axis: usize, n: usize) -> Option<f32> {
-        let normal = self.out(axis, n).try_normalize()?;
-        let across = (self.whole(&self.velocity, axis, n)
-            - self.share * self.whole(&self.wall, axis, n))
-        .dot(normal);
-        Some(self.velocity[axis].chunk()[n] - across * normal[axis])
+        let at = self.place(n);
+        let normal = self.out(axis, at).try_normalize()?;
+        let counts = self.faces_around(axis, n);
+        let mut relative = self.whole(&self.velocity, axis, at, &counts);
+        if let Some(wall) = &self.wall {
+            relative -= self.whole(wall, axis, at, &counts);
+        }
+        Some(self.velocity[axis].values()[at] - relative.dot(normal) * normal[axis])
     }
 
     /// The gradient of the distance at the middle of a face, times a voxel.
-    fn out(&self, axis: usize, n: usize) -> Vec3 {
-        let [x, y, z] = Resolution::R8.coords(n).map(|c| c as i32);
-        let [i, j, k] = back(axis);
-        let at = |off: [i32; 3]| self.distance.at(x + off[0], y + off[1], z + off[2]);
-        let mut gradient = [0.0; 3];
-        for (along, slope) in gradient.iter_mut().enumerate() {
-            let [u, v, w] = back(along);
-            *slope = if along == axis {
-                at([0, 0, 0]) - at([-i, -j, -k])
-            } else {
-                let here = at([u, v, w]) - at([-u, -v, -w]);
-                let before = at([u - i, v - j, w - k]) - at([-u - i, -v - j, -w - k]);
-                0.25 * (here + before)
-            };
-        }
-        gradient.into()
+    fn out(&self, axis: usize, at: usize) -> Vec3 {
+        let (distance, steps) = (self.distance.values(), self.steps());
+        let before = at - steps[axis];
+        let slope = |along: usize| {
+            if along == axis {
+                return distance[at] - distance[before];
+            }
+            let across = |at: usize| distance[at + steps[along]] - distance[at - steps[along]];
+            0.25 * (across(at) + across(before))
+        };
+        Vec3::new(slope(0), slope(1), slope(2))
     }
 
     /// All components of a velocity at a face: its own, and the mean of the four faces around it across each other axis, of
     /// those that have one.
-    fn whole(&self, velocity: &[VoxelNeighbourhood<'_, f32>; 3], axis: usize, n: usize) -> Vec3 {
+    fn whole(&self, of: &[Tile<f32>; 3], axis: usize, at: usize, counts: &[[f32; 4]; 3]) -> Vec3 {
+        let steps = self.steps();
+        let component = |other: usize| {
+            let values = of[other].values();
+            if other == axis {
+                return values[at];
+            }
+            let before = at - steps[axis];
+            let four = [at, at + steps[other], before, before + steps[other]];
+            four.iter().zip(&counts[other]).map(|(&at, count)| count * values[at]).sum()
+        };
+        Vec3::new(component(0), component(1), component(2))
+    }
+
+    /// What each of the four faces around one across the other axes counts in their mean: nothing if it has no velocity.
+    fn faces_around(&self, axis: usize, n: usize) -> [[f32; 4]; 3] {
         let [x, y, z] = Resolution::R8.coords(n).map(|c| c as i32);
         let [i, j, k] = back(axis);
-        let mut whole = [0.0; 3];
-        for (other, component) in whole.iter_mut().enumerate() {
-            if other == axis {
-                *component = velocity[axis].chunk()[n];
-                continue;
-            }
+        std::array::from_fn(|other| {
             let [u, v, w] = back(other);
-            let (mut sum, mut count) = (0.0, 0.0);
-            for [a, b, c] in [[0, 0, 0], [u, v, w], [-i, -j, -k], [u - i, v - j, w - k]] {
-                let (a, b, c) = (x + a, y + b, z + c);
-                if is_on(&self.reached[other], a, b, c) {
-                    sum += velocity[other].at(a, b, c);
-                    count += 1.0;
-                }
-            }
-            *component = if count > 0.0 { sum / count } else { 0.0 };
-        }
-        whole.into()
+            let around = [[0, 0, 0], [u, v, w], [-i, -j, -k], [u - i, v - j, w - k]];
+            let has = around.map(|[a, b, c]| self.reached[other].get(x + a, y + b, z + c));
+            let count = has.iter().sum::<u16>().max(1);
+            has.map(|has| f32::from(has) / f32::from(count))
+        })
     }
 }
 
@@ -143,10 +168,4 @@ fn back(axis: usize) -> [i32; 3] {
     let mut back = [0; 3];
     back[axis] = 1;
     back
-}
-
-/// The bit of a voxel in or next to the Bucket.
-fn is_on(mask: &VoxelNeighbourhood<'_, u64>, x: i32, y: i32, z: i32) -> bool {
-    let words = mask.neighbour(x >> 3, y >> 3, z >> 3);
-    words[(x & 7) as usize] >> ((y & 7) << 3 | z & 7) & 1 != 0
 }

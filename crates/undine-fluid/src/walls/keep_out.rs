@@ -9,7 +9,7 @@ use super::near::meet;
 use super::plain::Kinks;
 use super::swallowed::PUSHED;
 use undine_core::access::VoxelNeighbourhood;
-use undine_core::glam::{DVec3, IVec3, Vec3};
+use undine_core::glam::{DVec3, Vec3};
 use undine_core::mesh::Bounds;
 use undine_core::{
     Accessor, Bucket, CoreError, DiscreteVolume, Frame, GridDomain, Handle, ParticleSystem,
@@ -54,15 +54,22 @@ pub fn keep_out(
             let kinks = (clearance.is_near() && clearance.moved == 0.0 && friction == 0.0)
                 .then(|| Kinks::new(&clearance.distance, clearance.per_voxel));
             for n in 0..position.len() {
-                if clearance.is_free(start[n], position[n]) {
+                if clearance.is_far(start[n], position[n]) {
+                    continue;
+                }
+                let plain = kinks.as_ref().filter(|kinks| kinks.are_off(start[n], position[n]));
+                let is_free = match plain {
+                    Some(kinks) => kinks.least_distance(position[n]) > clearance.room,
+                    None => clearance.is_free(start[n], position[n]),
+                };
+                if is_free {
                     continue;
                 }
                 let (from, to) = (corner + start[n].as_dvec3(), corner + position[n].as_dvec3());
-                let is_plain = |kinks: &Kinks| kinks.are_off(start[n], position[n]);
                 let speed = velocity[n].as_dvec3();
-                let moved = match kinks.as_ref().is_some_and(is_plain) {
-                    true => walls.put_outside(to, speed),
-                    false => walls.moved(from, to, speed)?,
+                let moved = match plain {
+                    Some(_) => walls.put_outside(to, speed),
+                    None => walls.moved(from, to, speed)?,
                 };
                 if let Some((place, speed)) = moved {
                     position[n] = (place - corner).as_vec3();
@@ -134,17 +141,18 @@ impl<'v> Clearance<'v> {
         self.free < 2.0
     }
 
-    /// Whether a particle that goes from one place to another, by their offsets from the Bucket's corner [m], certainly
-    /// meets nothing.
+    /// Whether a particle that goes from one place to another, by their offsets from the Bucket's corner [m], is so far from
+    /// walls that it meets nothing. It begins in the Bucket.
     #[inline]
-    fn is_free(&self, from: Vec3, to: Vec3) -> bool {
+    fn is_far(&self, from: Vec3, to: Vec3) -> bool {
         let way = (to - from) * self.per_voxel;
-        // It begins in the Bucket.
-        way.length_squared() < self.free * self.free.abs() || self.trace(from, way)
+        way.length_squared() < self.free * self.free.abs()
     }
 
-    fn trace(&self, from: Vec3, way: Vec3) -> bool {
-        let (from, length) = (from * self.per_voxel, way.length());
+    /// Whether it certainly meets nothing on its way.
+    fn is_free(&self, from: Vec3, to: Vec3) -> bool {
+        let (from, way) = (from * self.per_voxel, (to - from) * self.per_voxel);
+        let length = way.length();
         let mut gone = 0.0;
         for _ in 0..MOST_STEPS {
             let at = if gone > 0.0 { from + way * (gone / length) } else { from };
@@ -162,17 +170,20 @@ impl<'v> Clearance<'v> {
     }
 
     /// A lower bound of the distance [voxels] at a place, in voxels from the Bucket's corner; `None` where nothing is known.
+    #[inline]
     fn at(&self, at: Vec3) -> Option<f32> {
-        let cell = at.floor();
-        let IVec3 { x, y, z } = cell.as_ivec3();
-        if ![x, y, z].iter().all(|c| (-8..16).contains(c)) {
+        // What is not below zero is cut off to its floor, which takes a call where a processor may be an old one.
+        let from_below = at + 8.0;
+        if !(from_below.cmpge(Vec3::ZERO) & from_below.cmplt(Vec3::splat(24.0))).all() {
             return None;
         }
+        let [x, y, z] = from_below.to_array().map(|c| c as i32 - 8);
         if !self.distance.exists(x >> 3, y >> 3, z >> 3) {
             return None;
         }
-        let distance = self.distance.at(x, y, z) * self.per_voxel;
-        Some(distance - (at - cell - 0.5).length())
+        let distance = self.distance.at(x, y, z);
+        let centre = Vec3::new(x as f32, y as f32, z as f32) + 0.5;
+        Some(distance * self.per_voxel - (at - centre).length())
     }
 }
 

@@ -9,6 +9,11 @@ use undine_sim::offers::{FluidField, Interior};
 
 /// A particle gives to the eight cells whose centres it lies between.
 const PAD: Pad = Pad::both(1);
+/// Elements from row to row and from slab to slab of a tile so padded, and from the first of eight cells to the last; see
+/// [`Tile`].
+const ROW: usize = 12;
+const SLAB: usize = 10 * ROW;
+const WINDOW: usize = SLAB + ROW + 2;
 
 /// Adds to each cell what particles bring, as a part of what it would hold at the density at rest, by the tent function.
 pub fn hold(
@@ -81,22 +86,22 @@ fn add(place: Vec3, weight: f32, tile: &mut Tile<f32>) {
     let place = (place + 0.5).clamp(Vec3::ZERO, Vec3::splat(8.999));
     let [i, j, k] = place.to_array().map(|c| c as usize);
     let t = place - Vec3::new(i as f32, j as f32, k as f32);
-    let (slab, row) = (tile.slab(), tile.row());
-    let at = i * slab + j * row + k;
+    let start = i * SLAB + j * ROW + k;
+    let Some(w) = tile.values_mut().get_mut(start..).and_then(|w| w.first_chunk_mut::<WINDOW>())
+    else {
+        return;
+    };
     let low = weight * (1.0 - t.x);
     let high = weight * t.x;
     let rows = [
-        (at, low * (1.0 - t.y)),
-        (at + row, low * t.y),
-        (at + slab, high * (1.0 - t.y)),
-        (at + slab + row, high * t.y),
+        (0, low * (1.0 - t.y)),
+        (ROW, low * t.y),
+        (SLAB, high * (1.0 - t.y)),
+        (SLAB + ROW, high * t.y),
     ];
-    let values = tile.values_mut();
     for (at, weight) in rows {
-        if let Some([a, b]) = values[at..].first_chunk_mut::<2>() {
-            *a += weight * (1.0 - t.z);
-            *b += weight * t.z;
-        }
+        w[at] += weight * (1.0 - t.z);
+        w[at + 1] += weight * t.z;
     }
 }
 
@@ -212,4 +217,20 @@ fn room(tile: &Tile<f32>, n: usize, wall: f32) -> (f32, f32) {
     let plane = below_surface(-wall);
     let around = if cells > 0.85 * plane { plane } else { cells };
     (tile.values()[at + tile.slab() + tile.row() + 1], around)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strides_are_those_of_a_tile_and_a_particle_is_shared_out_whole() {
+        let mut tile = Tile::new(VoxelShape::CELLS.resolution, PAD, 0.0_f32);
+        assert_eq!([tile.row(), tile.slab()], [ROW, SLAB]);
+        add(Vec3::new(7.9, 0.0, 3.25), 2.0, &mut tile);
+        let held = |x, y, z| tile.values()[tile.index(x, y, z)];
+        assert!((tile.values().iter().sum::<f32>() - 2.0).abs() < 1e-6);
+        assert!((held(8, -1, 2) - 2.0 * 0.4 * 0.5 * 0.25).abs() < 1e-6);
+        assert!((held(7, 0, 3) - 2.0 * 0.6 * 0.5 * 0.75).abs() < 1e-6);
+    }
 }

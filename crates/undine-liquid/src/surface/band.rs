@@ -9,8 +9,10 @@ use undine_core::{BucketSet, GridDomain, Handle, ParticleSystem, Topology};
 use undine_sim::Result;
 use undine_sim::offers::{FluidField, Interior};
 
-/// How far a cell sees: a particle that a cell feels is in a cell at most so far away.
-const KERNEL: u32 = 2;
+/// How far a cell sees: a particle that a cell feels is in a cell at most so far away, and one whose image behind a wall it feels at
+/// most so far.
+const KERNEL: u32 = 1;
+const IMAGES: u32 = 2;
 /// An empty cell is so near to any cell whose distance is not settled by its being full.
 const NEAR_EMPTY: u32 = 2;
 /// How far the distances of the band reach beyond those cells, and no less than [`SURFACE_REACH`](undine_fluid::field::SURFACE_REACH).
@@ -28,6 +30,8 @@ pub struct Band {
     pub marks: DiscreteVolume,
     /// Cells whose particles count: some cell that feels them is near an empty one.
     pub giving: Handle<u64>,
+    /// Cells whose particles count should they have images behind walls.
+    pub mirrored: Handle<u64>,
     /// Cells whose distance is to be measured.
     pub measured: Handle<u64>,
     /// Cells that the surface may be so near to that their distance is less than the reach.
@@ -48,6 +52,7 @@ impl Band {
         // Particles have Buckets all around them: where there is none, neither particles nor empty cells matter.
         let empty = mask("empty")?;
         let giving = mask("giving")?;
+        let mirrored = mask("mirrored")?;
         let measured = mask("measured")?;
         let around_surface = mask("around the surface")?;
         let occupied = field.cells.words;
@@ -82,11 +87,11 @@ impl Band {
         let wanted = over("find the band").map(
             (
                 (volume.around(occupied, 8), marks.around(empty, 8), volume.write(distance)),
-                marks.write(giving),
+                [giving, mirrored].map(|mask| marks.write(mask)),
                 marks.write(measured),
                 marks.write(around_surface),
             ),
-            |here, ((occupied, empty, distance), giving, measured, around_surface)| {
+            |here, ((occupied, empty, distance), [giving, mirrored], measured, around_surface)| {
                 let any = |mask: &VoxelNeighbourhood<'_, u64>| {
                     (0..27).any(|towards| {
                         let [x, y, z] = offset_towards(towards).to_array();
@@ -103,6 +108,7 @@ impl Band {
                 let filled = Rows::load(&occupied).dilate(NEAR_EMPTY + REACH);
                 near_empty.store(measured);
                 near_empty.dilate(KERNEL).store(giving);
+                near_empty.dilate(IMAGES).store(mirrored);
                 emptied.and(&filled).store(around_surface);
                 for (n, distance) in distance.iter_mut().enumerate() {
                     if measured[n >> 6] >> (n & 63) & 1 == 0 {
@@ -114,7 +120,7 @@ impl Band {
         )?;
         let wanted = BucketSet::from_keys(wanted.into_iter().flatten().collect());
         let topology = domain.subset(&wanted)?;
-        Ok(Self { topology, marks, giving, measured, around_surface })
+        Ok(Self { topology, marks, giving, mirrored, measured, around_surface })
     }
 }
 

@@ -31,7 +31,7 @@ pub fn gather_images(
 ) -> Result<()> {
     let voxel = domain.frame().voxel_size(0) as f32;
     let walled = Accessor::new("find walls at the surface", domain).over(near.topology()).map(
-        (volume.own(field.walls.distance), band.marks.own(band.giving)),
+        (volume.own(field.walls.distance), band.marks.own(band.mirrored)),
         |here, (wall, giving)| {
             // A particle may be nearer to a wall than the centre of its cell.
             let reach = (IMAGES + 0.9) * voxel;
@@ -53,7 +53,7 @@ pub fn gather_images(
         (
             (particles.own(particles.position()), mass),
             field.interior.map(|interior| volume.own(interior.parts)),
-            band.marks.own(band.giving),
+            band.marks.own(band.mirrored),
             volume.around(field.walls.distance, WALL_PAD),
         ),
         (near.accumulate(moments.first, pad), near.accumulate(moments.second, pad)),
@@ -68,7 +68,7 @@ pub fn gather_images(
                 }
                 let Some(normal) = normal.try_normalize() else { return };
                 let image = place - 2.0 * wall.max(0.0) * normal;
-                let cell = image.to_array().map(|c| c.floor() as i32);
+                let cell = image.to_array().map(|c| (c + 8.0) as i32 - 8);
                 let inside = cell.iter().all(|c| (-3..11).contains(c));
                 // Behind a thin wall there is no room for images.
                 if inside && wall > 0.0 && sample(tile, image).0 < 0.0 {
@@ -127,12 +127,13 @@ pub fn go_on_inside(
 /// The value and the gradient [per voxel] at a place [voxels from the Bucket's corner], by trilinear interpolation of cells.
 #[inline(always)]
 fn sample(tile: &Tile<f32>, place: Vec3) -> (f32, Vec3) {
+    // From the tile's first cell, so that what is cut off is its floor.
     let low = f32::from(tile.pad().low);
-    let place = (place - 0.5).clamp(Vec3::splat(-low), Vec3::splat(6.999 + low));
-    let cell = place.floor();
-    let t = place - cell;
-    let at = tile.index(cell.x as i32, cell.y as i32, cell.z as i32);
+    let place = (place + (low - 0.5)).clamp(Vec3::ZERO, Vec3::splat(6.999 + 2.0 * low));
+    let [x, y, z] = place.to_array().map(|c| c as i32);
+    let t = place - Vec3::new(x as f32, y as f32, z as f32);
     let (slab, row) = (tile.slab(), tile.row());
+    let at = x as usize * slab + y as usize * row + z as usize;
     let value = |x: usize, y: usize, z: usize| tile.values()[at + x * slab + y * row + z];
     let mix = |a: f32, b: f32, t: f32| a + t * (b - a);
     let along_z = |x, y| mix(value(x, y, 0), value(x, y, 1), t.z);

@@ -10,7 +10,7 @@ use undine_core::access::{Accessor, Pad, Tile};
 use undine_core::glam::Vec3;
 use undine_core::volume::{DiscreteVolume, MacHandle, VoxelShape};
 use undine_core::{ChannelSpec, GridDomain, Handle};
-use undine_fluid::nearby::{MARGIN, Nearby};
+use undine_fluid::nearby::{AlongTheWay, MARGIN, Within};
 use undine_sim::Result;
 use undine_sim::offers::{FluidField, Interior};
 
@@ -72,10 +72,13 @@ impl Carrying<'_> {
     ) -> Result<()> {
         let volume = self.volume;
         let per_voxel = 1.0 / self.domain.frame().voxel_size(0) as f32;
-        let around = |mac: MacHandle| mac.faces.map(|face| volume.around(face, MARGIN as u8));
+        let around = |mac: MacHandle, reach| mac.faces.map(|face| volume.around(face, reach));
         let access = (
             volume.own(self.parts),
-            (around(self.flow.velocity), self.flow.shift.map(around)),
+            (
+                around(self.flow.velocity, MARGIN as u8),
+                self.flow.shift.map(|shift| around(shift, 1)),
+            ),
             volume.around(self.field.walls.volume, PAD.low),
         );
         Accessor::new("carry the interior", self.domain).over(volume.topology()).scatter_with(
@@ -83,7 +86,7 @@ impl Carrying<'_> {
             scratch.accumulate(next, PAD),
             || {
                 let room = Tile::new(VoxelShape::CELLS.resolution, PAD, 0.0_f32);
-                (Nearby::default(), Nearby::default(), room)
+                (AlongTheWay::default(), Within::default(), room)
             },
             |(near, shifts, room), _, (parts, (velocity, shift), open), next| {
                 if parts.iter().all(|&parts| parts == 0) {
@@ -139,10 +142,12 @@ fn load_room(open: &undine_core::access::VoxelNeighbourhood<'_, f32>, room: &mut
 /// has, all stay in the cell that they are from.
 #[inline(always)]
 fn share(parts: u32, place: Vec3, from: Vec3, room: &Tile<f32>, to: &mut Tile<u32>) {
-    let first = place.floor();
-    let t = place - first;
-    let start = to.index(first.x as i32, first.y as i32, first.z as i32);
+    // From the tile's first cell, so that what is cut off is its floor.
+    let place = place + f32::from(PAD.low);
+    let [i, j, k] = place.to_array().map(|c| c as i32);
+    let t = place - Vec3::new(i as f32, j as f32, k as f32);
     let (slab, row) = (to.slab(), to.row());
+    let start = i as usize * slab + j as usize * row + k as usize;
     let at: [usize; 8] = std::array::from_fn(|corner| {
         start + (corner >> 2) * slab + (corner >> 1 & 1) * row + (corner & 1)
     });
