@@ -60,8 +60,8 @@ fn stepped(bounds: Bounds) -> Bounds {
         return bounds;
     }
     let step = (size.log2().floor() - 2.0).exp2();
-    // What lies on a step but for rounding stays there.
-    let slack = 1e-6;
+    // What lies on a step but for a hair stays there: on a floor, a surface between voxels is now above it and now below.
+    let slack = 0.01;
     Bounds {
         min: (bounds.min / step + slack).floor() * step,
         max: (bounds.max / step - slack).ceil() * step,

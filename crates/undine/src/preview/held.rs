@@ -18,6 +18,7 @@ use undine_core::particles::{ParticleSystem, Particles, TopologicalParticles};
 use undine_core::volume::Voxels;
 use undine_core::{Bucket, CoreError, DiscreteVolume, Frame};
 use undine_geometry::form::mesh_of_level_set;
+use undine_geometry::meshing::{Smoothing, smooth};
 use undine_geometry::{Form, LevelSet, Triangles};
 use undine_io::gather::{Order, gather};
 use undine_io::particles::points_of_particles;
@@ -380,6 +381,11 @@ impl Gathered {
         let chunks = chunks.collect();
         Cloud { chunks, is_sized: radii.is_some(), is_valued: values.is_some() }
     }
+}
+
+/// The surface of a liquid as a picture has it: without the steps of voxels, which water would mirror many times.
+pub(crate) fn mesh_of_liquid(surface: &LevelSet) -> undine_geometry::Result<Triangles> {
+    smooth(&mesh_of_level_set(surface)?, Smoothing::default())
 }
 
 /// Some values of a table.

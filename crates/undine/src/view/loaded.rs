@@ -7,7 +7,7 @@ use crate::preview::ColourBy;
 use crate::preview::contents::{
     Cloud, Contents, EXTINCTION, Role, Solid, Strings, called, is_size, is_velocity,
 };
-use crate::preview::held::vectors;
+use crate::preview::held::{mesh_of_liquid, vectors};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use undine_core::glam::DVec3;
@@ -31,6 +31,8 @@ pub struct Loaded {
     planes: Vec<Ground>,
     /// What the files of bodies are called whose shapes are here.
     bodies: BTreeSet<String>,
+    /// Whether level sets are the surfaces of liquids.
+    liquids: bool,
     up: UpAxis,
 }
 
@@ -58,8 +60,14 @@ impl Loaded {
             smoke: Vec::new(),
             planes: Vec::new(),
             bodies: BTreeSet::new(),
+            liquids: false,
             up,
         }
+    }
+
+    /// The same, where level sets are the surfaces of liquids.
+    pub fn of_liquids(self) -> Self {
+        Self { liquids: true, ..self }
     }
 
     /// Adds what a file holds; a USD scene at a time [time codes].
@@ -175,7 +183,11 @@ impl Loaded {
                 (Content::Float(_) | Content::Double(_), Class::LevelSet) => {
                     let options = ReadOptions { up, ..ReadOptions::default() };
                     let set = graph::level_set(&grid, &name, &options)?;
-                    let mesh = mesh_of_level_set(&set).map_err(graph::Fault::from)?;
+                    let mesh = match self.liquids {
+                        true => mesh_of_liquid(&set),
+                        false => mesh_of_level_set(&set),
+                    };
+                    let mesh = mesh.map_err(graph::Fault::from)?;
                     let (positions, triangles) = mesh.into_parts();
                     let points = Points { positions, ..Points::default() };
                     self.add(Role::Surface, Geometry { points, ..Geometry::default() })?;

@@ -246,6 +246,9 @@ impl Source {
         let mut loaded = Loaded::new(self.up);
         match &self.kind {
             Kind::Cache { files, stage } => {
+                if surfaces {
+                    loaded = loaded.of_liquids();
+                }
                 if let Some(stage) = stage {
                     add_shapes(&mut loaded, stage, frame);
                 }
