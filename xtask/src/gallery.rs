@@ -38,14 +38,14 @@ const LOOKS: &[Look] = &[
         options: &["--camera=eye 1.2,0.75,2.1 target 0.02,-0.04,0", "--fov=27 deg"],
     },
     Look { name: "chained-boxes", frame: 11, options: &[] },
-    Look { name: "dam-break", frame: 26, options: &[] },
+    Look { name: "dam-break", frame: 31, options: &[] },
     Look { name: "double-dam-break", frame: 17, options: &[] },
     Look { name: "water-drop", frame: 22, options: &[] },
     Look { name: "honey-coil", frame: 61, options: &[] },
-    Look { name: "pouring", frame: 50, options: &[] },
+    Look { name: "pouring", frame: 50, options: &["--finish=water"] },
     Look { name: "paddle-wheel", frame: 40, options: &[] },
-    Look { name: "floating-boxes", frame: 31, options: &[] },
-    Look { name: "river", frame: 44, options: &[] },
+    Look { name: "floating-boxes", frame: 31, options: &["--finish=water"] },
+    Look { name: "river", frame: 44, options: &["--finish=water"] },
 ];
 
 /// Remakes the pictures of these names, or all of them. True when all were made.
