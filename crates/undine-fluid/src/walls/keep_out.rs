@@ -95,8 +95,12 @@ struct Clearance<'v> {
     moved: f64,
     /// What has to be free around a particle, beside the way from the centre of its cell [voxels].
     room: f32,
+    /// A particle in a cell may be nearer to a wall than its centre by this, beside what has to be free around it [voxels].
+    nearest: f32,
     /// A way of this length that begins in the Bucket is free [voxels].
     free: f32,
+    /// Whether distances are known in the Bucket.
+    is_known: bool,
 }
 
 /// Shorter steps than this [voxels] on a way are left to the sweep.
@@ -129,11 +133,10 @@ impl<'v> Clearance<'v> {
             .fold(0.0, f64::max);
         let room = (RADIUS * 1.1 + moved / voxel) as f32;
         let least = distance.chunk().iter().fold(f32::INFINITY, |least, d| least.min(*d));
-        let free = match distance.exists(0, 0, 0) {
-            true => least * per_voxel - 0.5 * 3.0_f32.sqrt() - room,
-            false => f32::NEG_INFINITY,
-        };
-        Self { distance, per_voxel, moved, room, free }
+        let nearest = 0.5 * 3.0_f32.sqrt() + room;
+        let is_known = distance.exists(0, 0, 0);
+        let free = if is_known { least * per_voxel - nearest } else { f32::NEG_INFINITY };
+        Self { distance, per_voxel, moved, room, nearest, free, is_known }
     }
 
     /// Whether a way of a voxel or two may meet a wall.
@@ -145,8 +148,14 @@ impl<'v> Clearance<'v> {
     /// walls that it meets nothing. It begins in the Bucket.
     #[inline]
     fn is_far(&self, from: Vec3, to: Vec3) -> bool {
-        let way = (to - from) * self.per_voxel;
-        way.length_squared() < self.free * self.free.abs()
+        let way = ((to - from) * self.per_voxel).length_squared();
+        if way < self.free * self.free.abs() {
+            return true;
+        }
+        // Nor if the cell that it begins in is far enough.
+        let [x, y, z] = (from * self.per_voxel).to_array().map(|c| c as usize & 7);
+        let free = self.distance.chunk()[x << 6 | y << 3 | z] * self.per_voxel - self.nearest;
+        self.is_known && way < free * free.abs()
     }
 
     /// Whether it certainly meets nothing on its way.
