@@ -8,6 +8,7 @@ pub mod fill;
 mod fill_tile;
 pub mod nearby;
 pub mod pressure;
+pub mod second_order;
 pub mod sink;
 mod sink_cells;
 pub mod source;

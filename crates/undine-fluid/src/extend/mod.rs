@@ -4,16 +4,24 @@
 //! Computer Graphics*, §6.4, of the second edition). A pass reads only what was known before it, so that no order shows. What
 //! is on the other side of a wall thinner than a voxel is no neighbour. In walls only what leads along them goes on
 //! (`constrain`).
+//!
+//! Where particles brought a velocity to a face in a wall, it is its change in the step that goes on, and not the velocity itself: at
+//! the rim of a liquid that spins in a drum, the mean of what is further in would be slower each time. At a surface the mean
+//! keeps the motion of single particles from being taken for that of the liquid.
 
 pub(crate) mod bits;
 mod constrain;
 
+use crate::second_order::Brought;
 use bits::{FULL, Padded, shifted_up};
 use undine_core::access::VoxelNeighbourhood;
 use undine_core::volume::{MacHandle, Mask, MaskHandle, Resolution};
 use undine_core::{Accessor, DiscreteVolume, GridDomain};
 use undine_sim::Result;
 use undine_sim::offers::FluidField;
+
+/// How far behind thin walls velocities go on [voxels]: the reach of a kernel.
+const BEHIND: u32 = 2;
 
 /// Extends the velocity of a fluid by `voxels` beyond the faces of its cells. Faces farther away keep what they have.
 pub fn extend(
@@ -22,7 +30,18 @@ pub fn extend(
     field: &FluidField,
     voxels: u32,
 ) -> Result<()> {
-    extend_from(domain, volume, field, voxels, true)
+    extend_from(domain, volume, field, None, voxels, true)
+}
+
+/// The same for a fluid whose velocity particles have brought: where they did within walls, its change in the step goes on.
+pub fn extend_change(
+    domain: &GridDomain,
+    volume: &DiscreteVolume,
+    field: &FluidField,
+    brought: Brought,
+    voxels: u32,
+) -> Result<()> {
+    extend_from(domain, volume, field, Some(brought), voxels, true)
 }
 
 /// The same for a displacement on faces [m]: along walls as a velocity goes, but walls that move do not displace.
@@ -34,23 +53,29 @@ pub fn extend_displacement(
     voxels: u32,
 ) -> Result<()> {
     let field = FluidField { velocity: displacement, ..*field };
-    extend_from(domain, volume, &field, voxels, false)
+    extend_from(domain, volume, &field, None, voxels, false)
 }
 
 fn extend_from(
     domain: &GridDomain,
     volume: &DiscreteVolume,
     field: &FluidField,
+    brought: Option<Brought>,
     voxels: u32,
     walls_move: bool,
 ) -> Result<()> {
     let mut masks = DiscreteVolume::on("extension", domain, volume.topology().clone());
     let known = Known::new(&mut masks)?;
-    let extension = Extension { domain, volume, field, masks: &masks, known, walls_move };
+    let extension = Extension { domain, volume, field, brought, masks: &masks, known, walls_move };
     let has_thin_walls = extension.find_solved()?;
     for _ in 0..voxels {
-        if !extension.add_layer(has_thin_walls)? {
+        if !extension.add_layer(Through::of(has_thin_walls))? {
             break;
+        }
+    }
+    if has_thin_walls {
+        for _ in 0..BEHIND {
+            extension.add_layer(Through::ThinWalls)?;
         }
     }
     constrain::constrain(&extension)
@@ -83,11 +108,31 @@ struct Extension<'a> {
     domain: &'a GridDomain,
     volume: &'a DiscreteVolume,
     field: &'a FluidField,
+    /// What it was at the start of the step, where particles brought it.
+    brought: Option<Brought>,
     /// A store of masks on the same Buckets.
     masks: &'a DiscreteVolume,
     known: Known,
     /// Whether what is extended takes on how walls move.
     walls_move: bool,
+}
+
+/// Where a layer may go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Through {
+    /// Everywhere: there are no thin walls.
+    Everything,
+    /// Not through thin walls.
+    Openings,
+    /// Through thin walls, too, but only to faces that particles give to: where there is no fluid behind a wall, what reaches
+    /// through it meets the fluid on its own side.
+    ThinWalls,
+}
+
+impl Through {
+    fn of(has_thin_walls: bool) -> Self {
+        if has_thin_walls { Self::Openings } else { Self::Everything }
+    }
 }
 
 /// New values of faces of a Bucket: axis, place and velocity [m/s].
@@ -141,17 +186,25 @@ impl Extension<'_> {
     }
 
     /// Gives a velocity to the faces next to those that have one; whether there were any.
-    fn add_layer(&self, has_thin_walls: bool) -> Result<bool> {
+    fn add_layer(&self, through: Through) -> Result<bool> {
         let (volume, masks, known) = (self.volume, self.masks, &self.known);
         let accessor = self.accessor("extend velocities");
         let around = |of: [MaskHandle; 3]| of.map(|mask| masks.around(mask.words, 1));
         let layers = accessor.map(
             (
                 around(known.reached),
-                has_thin_walls.then(|| around(known.walled)),
+                (through == Through::Openings).then(|| around(known.walled)),
                 self.field.velocity.faces.map(|face| volume.around(face, 1)),
+                self.brought.map(|brought| {
+                    let both = [brought.velocity, brought.mass];
+                    let area = self.field.walls.area;
+                    (
+                        both.map(|of| of.faces.map(|face| volume.around(face, 1))),
+                        area.faces.map(|face| volume.own(face)),
+                    )
+                }),
             ),
-            |_, (reached, walled, velocity)| {
+            |_, (reached, walled, velocity, brought)| {
                 let mut layer = Values::new();
                 let walled = walled.map(|walled| walled.map(|walled| Padded::load(&walled)));
                 for axis in 0..3 {
@@ -160,7 +213,20 @@ impl Extension<'_> {
                     }
                     let links = Links::new(axis, &Padded::load(&reached[axis]), walled.as_ref());
                     links.each_new(|n, from| {
-                        let value = mean(&velocity[axis], n, from);
+                        let velocity = &velocity[axis];
+                        let is_met = |mass: &VoxelNeighbourhood<'_, f32>| mass.chunk()[n] > 0.0;
+                        let met =
+                            brought.as_ref().is_some_and(|([_, mass], _)| is_met(&mass[axis]));
+                        if through == Through::ThinWalls && !met {
+                            return;
+                        }
+                        let value = match &brought {
+                            Some(([before, mass], area)) if area[axis][n] <= 0.0 => {
+                                changed(velocity, &before[axis], &mass[axis], n, from)
+                            }
+                            _ => None,
+                        };
+                        let value = value.unwrap_or_else(|| mean(velocity, n, from));
                         layer.push((axis as u8, n as u16, value));
                     });
                 }
@@ -277,4 +343,28 @@ fn mean(velocity: &VoxelNeighbourhood<'_, f32>, n: usize, from: u8) -> f32 {
         }
     }
     sum / from.count_ones() as f32
+}
+
+/// What particles brought to a face, changed by the mean of how its neighbours in some directions changed; `None` where they
+/// brought nothing to it or to those.
+fn changed(
+    velocity: &VoxelNeighbourhood<'_, f32>,
+    before: &VoxelNeighbourhood<'_, f32>,
+    mass: &VoxelNeighbourhood<'_, f32>,
+    n: usize,
+    from: u8,
+) -> Option<f32> {
+    if mass.chunk()[n] <= 0.0 {
+        return None;
+    }
+    let [x, y, z] = Resolution::R8.coords(n).map(|c| c as i32);
+    let (mut sum, mut count) = (0.0, 0.0);
+    for (direction, step) in STEPS.iter().enumerate() {
+        let [x, y, z] = [x + step[0], y + step[1], z + step[2]];
+        if from >> direction & 1 != 0 && mass.at(x, y, z) > 0.0 {
+            sum += velocity.at(x, y, z) - before.at(x, y, z);
+            count += 1.0;
+        }
+    }
+    (count > 0.0).then(|| before.chunk()[n] + sum / count)
 }

@@ -2,7 +2,8 @@
 
 use crate::basin::Basin;
 use undine_core::glam::DVec3;
-use undine_fluid::extend::extend;
+use undine_fluid::extend::{extend, extend_change};
+use undine_fluid::second_order::Brought;
 
 /// Stands for what no one has set [m/s].
 const NOTHING: f64 = 777.0;
@@ -181,6 +182,32 @@ fn nothing_goes_on_through_a_thin_wall() {
             assert!((found - (axis + 1) as f64).abs() < 1e-5, "{found} at {at}");
         }
     }
+}
+
+/// Along the ground the flow is the slower the deeper it is. What particles brought into the ground goes on as it was there, and
+/// sped up as the water is.
+#[test]
+fn in_the_ground_what_was_brought_goes_on_and_changes_as_the_fluid_does() {
+    let voxel = 0.1;
+    let basin = Basin::new(voxel, [-2; 3], [2; 3]);
+    basin.wall(|at| at.y, |_| DVec3::ZERO);
+    basin.pour(|at| (at.y - 0.4).max(at.length() - 1.2));
+    let before = |at: DVec3| DVec3::new(3.0 + at.y, 0.0, 0.0);
+    solve(&basin, |at| before(at) + DVec3::new(0.5, 0.0, 0.0));
+    let known = basin.field.velocity_before;
+    basin.fill_mac(known, |axis, at| before(at)[axis]);
+    // What is positive will do as a mass.
+    let brought = Brought { velocity: known, mass: known };
+    extend_change(&basin.domain, basin.volume(), &basin.field, brought, 3).unwrap();
+    let mut in_ground = 0;
+    for (axis, cell, at) in faces(-10, 10, voxel) {
+        let found = basin.face(basin.field.velocity, axis, cell);
+        if axis == 0 && at.y < 0.0 && is_set(found) {
+            assert!((found - before(at).x - 0.5).abs() < 1e-5, "{found} at {at}");
+            in_ground += 1;
+        }
+    }
+    assert!(in_ground > 500);
 }
 
 #[test]

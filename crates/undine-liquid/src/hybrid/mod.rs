@@ -17,8 +17,9 @@ use undine_core::transfer::{
     Carried, Mass, Method, mac_to_particles, momentum_to_velocity, particles_to_mac,
 };
 use undine_core::{Accessor, BucketSet, DiscreteVolume, GridDomain};
-use undine_fluid::extend::extend;
+use undine_fluid::extend::extend_change;
 use undine_fluid::field::INTERIOR;
+use undine_fluid::second_order::{Brought, bend};
 use undine_sim::report::SolveRecord;
 use undine_sim::timeline;
 use undine_sim::{
@@ -96,7 +97,7 @@ impl Object for Hybrid {
         // · Stage::SolveViscosity   viscosity                             Operator
         // · Stage::SolvePressure    pressure                              Operator
         on.task(Stage::Extend, "extend the velocity", Self::extend)
-            .reads(grid.channels(["cells", "open", "wall-v", "wall-distance"]))
+            .reads(grid.channels(["cells", "open", "wall-v", "wall-distance", "face-mass"]))
             .writes(grid.channels(["v", "v-before"]));
         on.task(Stage::FromGrid, "take velocity from the grid", Self::take_velocity)
             .reads(grid.channels(["v", "v-before"]))
@@ -316,14 +317,15 @@ impl Hybrid {
         let domain = world.object(self.id).domain;
         let domain = &world.domains[domain];
         let volume = &world.volumes[field.volume];
-        extend(domain, volume, &field, voxels)?;
+        let brought = Brought { velocity: field.velocity_before, mass: self.channels.face_mass };
+        extend_change(domain, volume, &field, brought, voxels)?;
         if let Transfer::Flip(_) = self.settings.transfer {
             // What a particle takes is the change, so that both have to go on alike.
             let before =
                 undine_sim::offers::FluidField { velocity: field.velocity_before, ..field };
-            extend(domain, volume, &before, voxels)?;
+            extend_change(domain, volume, &before, brought, voxels)?;
         }
-        Ok(())
+        bend(domain, volume, &field, brought, now.step)
     }
 
     fn take_velocity(&mut self, world: &mut World, _: &Moment) -> Result<()> {
