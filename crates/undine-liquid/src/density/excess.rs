@@ -114,6 +114,12 @@ const LEAST_ROOM: f32 = 0.2;
 /// Deviations count up to this, as a part of the density at rest.
 const MOST: f32 = 0.5;
 
+/// A surface no further than this from a thin wall is the wall [voxels].
+const SAME: f32 = 0.3;
+
+/// Where there is more room by this than one side of a wall has, there is some behind it.
+const THIN: f32 = 0.05;
+
 /// Near the surface, what is too much by no more than this is chance.
 const CHANCE: f32 = 0.05;
 
@@ -156,15 +162,23 @@ pub fn compare(
                 if cells[n >> 6] >> (n & 63) & 1 == 0 {
                     continue;
                 }
-                let (own, around) = match walled {
+                let Room { own, around, is_thin } = match walled {
                     true => room(tile, n, wall[n] * per_voxel),
-                    false => (1.0, 1.0),
+                    false => Room { own: 1.0, around: 1.0, is_thin: false },
                 };
                 if around < LEAST_ROOM {
                     continue;
                 }
                 let found = held[n] / around;
                 let off = match distance.map(|distance| distance[n] * per_voxel) {
+                    // A thin wall is where the liquid ends, but its room ends there, too.
+                    Some(distance)
+                        if is_thin
+                            && distance > -1.0
+                            && (wall[n] * per_voxel + distance).abs() < SAME =>
+                    {
+                        (found - 1.0 - CHANCE).max(0.0)
+                    }
                     // The cell of a lone drop may have its centre in the air.
                     Some(distance) if distance > -1.0 => {
                         (found - below_surface(distance.min(0.0)) - CHANCE).max(0.0)
@@ -199,12 +213,22 @@ fn below_surface(distance: f32) -> f32 {
     if distance > 0.0 { less } else { 1.0 - less }
 }
 
-/// How much of a cell is open, and of what its particles may be spread over.
+/// What solids leave of a cell.
+struct Room {
+    /// How much of it is open.
+    own: f32,
+    /// How much is of what its particles may be spread over.
+    around: f32,
+    /// Whether there is room again behind the wall.
+    is_thin: bool,
+}
+
+/// How much room a cell has.
 ///
 /// Beside one wall the distance from it [voxels] tells the latter well. Where several meet, each cell counts by the tent over it,
 /// as if what is open of it were all over it.
 #[inline(always)]
-fn room(tile: &Tile<f32>, n: usize, wall: f32) -> (f32, f32) {
+fn room(tile: &Tile<f32>, n: usize, wall: f32) -> Room {
     let [x, y, z] = [n >> 6, n >> 3 & 7, n & 7];
     let at = x * tile.slab() + y * tile.row() + z;
     let mut cells = 0.0;
@@ -216,7 +240,8 @@ fn room(tile: &Tile<f32>, n: usize, wall: f32) -> (f32, f32) {
     }
     let plane = below_surface(-wall);
     let around = if cells > 0.85 * plane { plane } else { cells };
-    (tile.values()[at + tile.slab() + tile.row() + 1], around)
+    let own = tile.values()[at + tile.slab() + tile.row() + 1];
+    Room { own, around, is_thin: cells > plane + THIN }
 }
 
 #[cfg(test)]

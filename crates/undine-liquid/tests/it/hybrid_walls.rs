@@ -22,20 +22,23 @@ fn a_wall_thinner_than_a_voxel_keeps_two_halves_apart() {
             .with_wall("sheet", sheet);
         let mut simulation = scene.under_gravity().simulation(fixed(24.0, 2));
         let start = energy(&simulation);
-        run(&mut simulation, 36);
+        let mut gained = f64::MIN;
+        for _ in 0..36 {
+            run(&mut simulation, 1);
+            gained = gained.max(energy(&simulation) / start - 1.0);
+        }
         let places = positions(&simulation);
         let leaked = places.iter().filter(|at| at.x > place).count();
         assert_eq!(leaked, 0, "of {} at {place}", places.len());
         // Nor did it fall as if the wall were further away.
         let high = places.iter().map(|at| at.y).fold(0.0, f64::max);
-        let gained = energy(&simulation) / start - 1.0;
         println!(
-            "thin wall at {place}: none of {} leaked; {high:.3} m high of 0.6 m; energy {:+.3} %",
+            "thin wall at {place}: none of {} leaked; {high:.3} m high of 0.6 m; energy {:+.3} % at most",
             places.len(),
             100.0 * gained
         );
         assert!(high > 0.5, "{high}");
-        assert!(gained < 0.05, "{gained}");
+        assert!(gained < 0.005, "{gained}");
     }
 }
 
