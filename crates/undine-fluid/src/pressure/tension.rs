@@ -4,11 +4,10 @@
 //! neighbours, so that particles do not show through; then linearly to where the surface crosses the way between two centres.
 //! All of it is second order.
 //!
-//! **Time.** A capillary wave of wavenumber k swings with ω² = σk³/ρ, and a step longer than about 1/ω makes it grow. Backward Euler
-//! would divide the curvature of each wave by 1 + Δt²ω². Here κ flows along the surface like heat for a time
-//! τ = π·Δt²σ/(ρΔx), which takes off at least as much from every wave that the grid has, since exp(−τk²) ≤ 1/(1 + Δt²σk³/ρ) for
-//! k ≤ π/Δx; with the surface moved by the new velocity afterwards (symplectic Euler) no wave grows. Where steps are short, τ is
-//! less than a cell and changes nothing.
+//! **Time.** A capillary wave of wavenumber k swings with ω² = σk³/ρ. With the surface moved by the new velocity (symplectic Euler) it
+//! is stable as long as Δt·ω < 2; a longer step makes it grow. So κ flows along the surface like heat for the shortest time τ
+//! after which no wave that the grid has, k ≤ π/Δx, swings faster than Δt·ω = 1: exp(−τk²)·Ak³ ≤ 1 with A = Δt²σ/ρ
+//! ([`smoothing_time`]). Waves that steps resolve lose next to nothing, and where steps are short, τ is 0.
 
 use super::layers::{VOXELS, lower, step, upper};
 use undine_core::access::{Pad, VoxelNeighbourhood};
@@ -25,6 +24,15 @@ const SHARPEST: f32 = 1.0;
 /// Passes of the flow of curvature, at most, and the share of its longest stable time that one takes.
 const MOST_PASSES: usize = 96;
 const PASS: f32 = 1.0 / 12.0;
+
+/// The time τ [Δx²] for which the curvature flows, with A = Δt²σ/ρ [Δx³]: the largest of ln(Ak³)/k² for k ≤ π. It is at Ak³ = e^(3/2),
+/// or at k = π where that is beyond it.
+fn smoothing_time(a: f64) -> f64 {
+    const K: f64 = std::f64::consts::PI;
+    let k = (1.5_f64.exp() / a).cbrt().min(K);
+    let time = (a * k.powi(3)).ln() / (k * k);
+    if time > 0.0 { time } else { 0.0 }
+}
 
 /// Channels for surface tension.
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +79,7 @@ impl Tension {
         self.average(domain, volume, distance)?;
         self.differentiate(domain, volume, distance, voxel as f32)?;
         // τ/Δx²
-        let flow = std::f64::consts::PI * time * time * ratio / voxel.powi(3);
+        let flow = smoothing_time(time * time * ratio / voxel.powi(3));
         let passes = ((flow / f64::from(PASS)).ceil() as usize).min(MOST_PASSES);
         let share = (flow / passes.max(1) as f64).min(f64::from(PASS)) as f32;
         for _ in 0..passes {
@@ -220,4 +228,24 @@ fn curvature_at(phi: &[f32], at: usize, [sx, sy, sz]: [usize; 3], voxel: f32) ->
         - 2.0 * (x * y * xy + y * z * yz + z * x * zx);
     let limit = SHARPEST / voxel;
     (sum / (square * square.sqrt())).clamp(-limit, limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::smoothing_time;
+
+    #[test]
+    fn no_wave_of_the_grid_swings_faster_than_a_step_bears_and_slow_ones_are_left() {
+        for a in [0.0, 1e-6, 0.01, 0.05, 0.1, 1.0, 30.0, 1e4] {
+            let tau = smoothing_time(a);
+            for n in 1..=100 {
+                let k = std::f64::consts::PI * f64::from(n) / 100.0;
+                assert!((-tau * k * k).exp() * a * k.powi(3) < 1.0 + 1e-9, "{a} {k}");
+            }
+            // A wave with sixty steps to its period keeps nearly all of its curvature.
+            let k = (0.011 / a).cbrt().min(std::f64::consts::PI);
+            assert!((-tau * k * k).exp() > 0.97, "{a}: {}", (-tau * k * k).exp());
+        }
+        assert_eq!(smoothing_time(0.03), 0.0);
+    }
 }

@@ -42,7 +42,7 @@ fn a_drop_has_the_pressure_of_laplace_and_is_nearly_still() {
         "Laplace: {mean:.2} Pa, wanted {wanted:.2}; RMS speed over √(σ/ρR) after 1, 2, 3 periods {parts:.5?}"
     );
     assert!((mean / wanted - 1.0).abs() < 0.05, "{mean} Pa, not {wanted}");
-    assert!(parts.iter().all(|part| *part < 0.02), "{parts:?}");
+    assert!(parts.iter().all(|part| *part < 0.02) && parts[2] < 1.25 * parts[0], "{parts:?}");
 }
 
 /// How much longer than wide it is: the part of its second moments that goes along with the second mode.
@@ -89,6 +89,6 @@ fn a_drop_swings_with_the_frequency_of_lamb() {
         swing(0),
         swing(modes.len() - 61)
     );
-    assert!((found - 1.0).abs() < 0.05, "{found}");
+    assert!((found - 1.0).abs() < 0.035, "{found}");
     assert!(swing(modes.len() - 61) < 1.02 * swing(0));
 }
