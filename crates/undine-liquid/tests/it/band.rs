@@ -192,3 +192,26 @@ fn a_resumed_run_goes_on_as_if_nothing_had_been() {
     assert!(held(&whole) > 100.0);
     assert!(bytes(&whole) == bytes(&resumed));
 }
+
+#[test]
+fn a_closed_tank_keeps_its_volume_for_ten_seconds() {
+    in_the_full_tier(|| {
+        let mut simulation = tilted(Some(3), fixed(24.0, 2));
+        let mass = simulation.budget().unwrap().mass;
+        run(&mut simulation, 1);
+        let start = volume(&simulation);
+        let mut drifts = Vec::new();
+        for _ in 0..10 {
+            run(&mut simulation, 24);
+            drifts.push(volume(&simulation) / start - 1.0);
+        }
+        let most = drifts.iter().fold(0.0_f64, |most, drift| most.max(drift.abs()));
+        println!(
+            "band, closed tank: volume off by {:.3} % at most in 10 s: {drifts:.4?}",
+            100.0 * most
+        );
+        assert!((simulation.budget().unwrap().mass / mass - 1.0).abs() < 1e-6);
+        assert!(held(&simulation) > 400.0);
+        assert!(most < 0.01, "{most}");
+    });
+}

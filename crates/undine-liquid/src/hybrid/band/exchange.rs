@@ -63,6 +63,7 @@ impl Exchange {
         self.mark_air(domain, volume, (&marks, one))?;
         let (near, free) = widen(domain, &marks, [one, other], self.width)?;
         let made = self.make(domain, volume, particles, (&marks, near))?;
+        self.sweep_up(domain, volume, particles, (&marks, near))?;
         let (far, _) = widen(domain, &marks, [near, free], BETWEEN)?;
         let taken = self.take(domain, volume, particles, (&marks, far))?;
 
@@ -140,6 +141,59 @@ impl Exchange {
         )?)
     }
 
+    /// What is too little to make a particle of, in cells near the surface, goes to a particle in the cell, or to the nearest one in
+    /// the Bucket. Left alone it would spread from cell to cell, into the air in the end, where it would look like drops.
+    fn sweep_up(
+        &self,
+        domain: &GridDomain,
+        volume: &DiscreteVolume,
+        particles: &ParticleSystem,
+        (marks, near): (&DiscreteVolume, Handle<u64>),
+    ) -> Result<()> {
+        let per_voxel = 1.0 / domain.frame().voxel_size(0) as f32;
+        let least = self.least();
+        let access = (
+            (particles.own(particles.position()), particles.write(self.carried.mass)),
+            marks.own(near),
+            volume.write(self.interior.parts),
+        );
+        Accessor::new("sweep up crumbs", domain).over(particles.topology()).run(
+            access,
+            |_, ((position, mass), near, parts)| {
+                let is_near = |n: usize| near[n >> 6] >> (n & 63) & 1 != 0;
+                let is_crumb = |n: usize, parts: u32| parts > 0 && parts <= least && is_near(n);
+                if !parts.iter().enumerate().any(|(n, &parts)| is_crumb(n, parts)) {
+                    return;
+                }
+                let mut in_cell = [None; 512];
+                for (place, position) in position.iter().enumerate() {
+                    in_cell[cell_of(*position * per_voxel)] = Some(place);
+                }
+                for (n, parts) in parts.iter_mut().enumerate() {
+                    if !is_crumb(n, *parts) {
+                        continue;
+                    }
+                    let centre = Vec3::new((n >> 6) as f32, (n >> 3 & 7) as f32, (n & 7) as f32);
+                    let away = |at: &Vec3| (*at * per_voxel - centre - 0.5).length_squared();
+                    let nearest = || {
+                        (0..position.len())
+                            .min_by(|&a, &b| away(&position[a]).total_cmp(&away(&position[b])))
+                    };
+                    if let Some(nearest) = in_cell[n].or_else(nearest) {
+                        mass[nearest] += (f64::from(*parts) * self.interior.part) as f32;
+                        *parts = 0;
+                    }
+                }
+            },
+        )?;
+        Ok(())
+    }
+
+    /// What of a cell is too little for a particle.
+    fn least(&self) -> u32 {
+        Interior::FULL / self.per_cell.max(1) / 2
+    }
+
     /// Takes the mass out of cells near the surface, and of those that a solid has come over, and says what particles it makes.
     fn make(
         &self,
@@ -159,7 +213,7 @@ impl Exchange {
         let wall = Sampler::new(&wall, topology, linear);
 
         let voxel = domain.frame().voxel_size(0) as f32;
-        let each = Interior::FULL / self.per_cell.max(1);
+        let (each, least) = (Interior::FULL / self.per_cell.max(1), self.least());
         let access = (
             particles.own(particles.position()),
             (volume.own(self.field.walls.volume), marks.own(near)),
@@ -170,7 +224,7 @@ impl Exchange {
             |here, (position, (open, near), parts)| -> Vec<Made> {
                 let gives = |n: usize, parts: u32| {
                     let is_near = near[n >> 6] >> (n & 63) & 1 != 0;
-                    parts > each / 2 && (is_near || open[n] == 0.0 || parts > MOST / 2)
+                    parts > least && (is_near || open[n] == 0.0 || parts > MOST / 2)
                 };
                 if !parts.iter().enumerate().any(|(n, &parts)| gives(n, parts)) {
                     return Vec::new();
