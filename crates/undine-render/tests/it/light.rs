@@ -100,6 +100,35 @@ fn nothing_shades_itself_and_shadows_begin_where_things_stand() {
     assert!(albedo_light(97) < 0.1 * lit);
 }
 
+/// How much pixels differ from those beside them, in the soft shadow that a sphere has from the sky.
+fn noise(passes: usize) -> f32 {
+    let middle = [DVec3::new(0.0, 0.6, 0.0)];
+    let mut shot = from_above(vec![spheres(&middle, 0.5)], 1.5);
+    (shot.light, shot.grounds) = (even(1.0, 0.0), vec![floor()]);
+    let shaded = picture(&shot, 300, passes);
+    // Against the bare ground, whose grid is not of one colour.
+    shot.subjects.clear();
+    let bare = picture(&shot, 300, passes);
+    let light = |x: usize, y: usize| at(&shaded, x, y).x / at(&bare, x, y).x;
+    let ring = (0..300 * 300).map(|n| (n % 300, n / 300)).filter(|&(x, y)| {
+        let away = (x as f32 - 150.0).hypot(y as f32 - 150.0) / 100.0;
+        (0.56..0.9).contains(&away)
+    });
+    let differences = ring.map(|(x, y)| {
+        let around = light(x - 1, y) + light(x + 1, y) + light(x, y - 1) + light(x, y + 1);
+        (light(x, y) - 0.25 * around).powi(2)
+    });
+    let (sum, count) = differences.fold((0.0, 0), |(sum, count), one| (sum + one, count + 1));
+    (sum / count as f32).sqrt()
+}
+
+#[test]
+fn more_passes_have_less_noise_in_their_shadows() {
+    let noises = [3, 5, 6, 8, 12].map(noise);
+    println!("noise of 3, 5, 6, 8 and 12 passes: {noises:?}");
+    assert!(noises.windows(2).all(|pair| pair[1] < pair[0]), "{noises:?}");
+}
+
 #[test]
 fn a_sun_below_the_ground_lights_nothing() {
     let middle = [DVec3::Y];
