@@ -1,5 +1,6 @@
 //! The tests of the library, as one program.
 
+mod afloat;
 mod cache;
 mod coupling;
 mod files;
