@@ -116,14 +116,14 @@ impl Around {
             for other in 0..3 {
                 let (velocity, change) =
                     (self.velocity[other].values(), self.change[other].values());
-                let from = |values: &'_ [f32], place: usize| -> [f32; 8] {
+                let from = |values: &[f32], place: usize| -> [f32; 8] {
                     std::array::from_fn(|z| values[place + z])
                 };
                 if other == axis {
                     let [low, high] = [at - back, at + back].map(|at| from(velocity, at));
                     let change = from(change, at);
-                    for z in 0..8 {
-                        bent[z] += 0.5 * turn(0.5 * (high[z] - low[z])) * change[z];
+                    for (z, bent) in bent.iter_mut().enumerate() {
+                        *bent += 0.5 * turn(0.5 * (high[z] - low[z])) * change[z];
                     }
                     continue;
                 }
@@ -132,10 +132,10 @@ impl Around {
                 let places = [at, at + up, at - back, at - back + up];
                 let v = places.map(|at| from(velocity, at));
                 let c = places.map(|at| from(change, at));
-                for z in 0..8 {
+                for (z, bent) in bent.iter_mut().enumerate() {
                     let slope = 0.5 * (v[0][z] + v[1][z] - v[2][z] - v[3][z]);
                     let change = 0.25 * (c[0][z] + c[1][z] + c[2][z] + c[3][z]);
-                    bent[z] += 0.5 * turn(slope) * change;
+                    *bent += 0.5 * turn(slope) * change;
                 }
             }
         }
