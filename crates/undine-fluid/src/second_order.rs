@@ -113,7 +113,7 @@ impl Around {
         let turn = |slope: f32| (per_voxel * slope).clamp(-MOST, MOST);
         for (row, bent) in bent.chunks_exact_mut(8).enumerate() {
             let at = tile.index((row >> 3) as i32, (row & 7) as i32, 0);
-            for other in 0..3 {
+            for (other, &up) in strides.iter().enumerate() {
                 let (velocity, change) =
                     (self.velocity[other].values(), self.change[other].values());
                 let from = |values: &[f32], place: usize| -> [f32; 8] {
@@ -128,7 +128,6 @@ impl Around {
                     continue;
                 }
                 // The four faces across the other axis, of the cells above the face and below it.
-                let up = strides[other];
                 let places = [at, at + up, at - back, at - back + up];
                 let v = places.map(|at| from(velocity, at));
                 let c = places.map(|at| from(change, at));
