@@ -3,6 +3,7 @@
 pub mod core;
 pub mod geometry;
 pub mod linsolve;
+pub mod liquid;
 
 use crate::page::Page;
 
@@ -14,6 +15,7 @@ pub const PAGES: &[Page] = &[
     Page { name: "core", title: "Validation of the core", cases: core::CASES },
     Page { name: "linsolve", title: "Validation of the solvers", cases: linsolve::CASES },
     Page { name: "geometry", title: "Validation of geometry", cases: geometry::CASES },
+    Page { name: "liquid", title: "Validation of liquids", cases: liquid::CASES },
 ];
 
 #[cfg(test)]
