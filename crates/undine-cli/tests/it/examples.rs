@@ -45,8 +45,23 @@ fn every_example_has_the_schedule_that_is_kept_beside_it() {
 }
 
 #[test]
-fn every_example_runs_for_a_few_frames() {
-    for example in examples() {
+fn every_example_of_a_liquid_runs_for_a_few_frames() {
+    run_all(|scene| scene.contains("hybrid "));
+}
+
+#[test]
+fn every_other_example_runs_for_a_few_frames() {
+    run_all(|scene| !scene.contains("hybrid "));
+}
+
+/// Runs the examples whose scene, as it is written, is wanted.
+fn run_all(is_wanted: impl Fn(&str) -> bool) {
+    let written =
+        |example: &PathBuf| std::fs::read_to_string(example.join("scene.kdl")).expect("a scene");
+    let wanted: Vec<PathBuf> =
+        examples().into_iter().filter(|example| is_wanted(&written(example))).collect();
+    assert!(wanted.len() >= 5, "{wanted:?}");
+    for example in wanted {
         let cache = TempDir::new().expect("a temporary folder");
         let set = format!("output.dir={}", cache.path().join("cache").display());
         let scene = example.display().to_string();
