@@ -125,6 +125,44 @@ pub enum GeometryError {
         /// How many there may be.
         most: u64,
     },
+    /// A particle without a proper radius.
+    #[error(
+        "particle {particle} has the radius {radius} m, but must have a positive and finite one"
+    )]
+    BadRadius {
+        /// The particle, from 0.
+        particle: usize,
+        /// Its radius [m].
+        radius: f64,
+    },
+    /// Voxels that do not suit the particles.
+    #[error(
+        "voxels of {voxel} m do not suit particles with a radius up to {radius} m: take from {least} m to {most} m"
+    )]
+    BadVoxel {
+        /// The width of a voxel [m].
+        voxel: f64,
+        /// The largest radius [m].
+        radius: f64,
+        /// The least width that would work [m].
+        least: f64,
+        /// The largest width that would work [m].
+        most: f64,
+    },
+    /// Voxels so small that they do not fit into memory.
+    #[error(
+        "a surface on voxels of {voxel} m needs {wanted} bytes or more, but only {free} are free: voxels of {enough} m would fit"
+    )]
+    VoxelsTooSmall {
+        /// The width of a voxel [m].
+        voxel: f64,
+        /// Bytes that are needed at least.
+        wanted: u64,
+        /// Bytes that are free.
+        free: u64,
+        /// A width that would fit [m].
+        enough: f64,
+    },
     /// A sphere that cannot be swept.
     #[error(
         "a sphere of radius {radius} m from {from} to {to}: all of it must be finite, and the radius not negative"

@@ -8,7 +8,7 @@
 //!
 //! - solids from formulas: [`shape`]; from triangles: [`bvh`], [`mesh_solid`], and [`meshing`] to mend them first;
 //! - distances on voxels, and what can be done with them: [`levelset`]; from a mesh: [`voxelize`];
-//! - points to start from: [`sampling`]; tetrahedra: [`tet`];
+//! - points to start from: [`sampling`]; tetrahedra: [`tet`]; the surface of a liquid's particles: [`surfacing`];
 //! - what solids look like: [`form`];
 //! - what things bump into: [`collider`]; what moves into what: [`ccd`]; what a wall leaves of a cell: [`fractions`].
 
@@ -35,6 +35,7 @@ pub mod sampling;
 pub mod shape;
 mod simplex;
 pub mod solid;
+pub mod surfacing;
 pub mod tet;
 pub mod triangle;
 pub mod triangles;

@@ -8,12 +8,12 @@ use std::ops::{Add, BitAnd, BitOr, Div, Mul, Not, Sub};
 /// Eight numbers.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(32))]
-pub(super) struct Lanes(pub [f32; 8]);
+pub(crate) struct Lanes(pub [f32; 8]);
 
 /// Eight answers: all bits of a lane, or none.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(32))]
-pub(super) struct Which([u32; 8]);
+pub(crate) struct Which([u32; 8]);
 
 impl Lanes {
     #[inline(always)]

@@ -16,7 +16,7 @@ mod filter_laplacian;
 mod filter_mean;
 mod filter_median;
 mod fracture;
-mod lanes;
+pub(crate) mod lanes;
 mod mask;
 mod measure;
 mod morphology;

@@ -7,6 +7,7 @@
 mod contour;
 mod decimate;
 mod holes;
+mod marching;
 mod measure;
 mod nesting;
 mod orient;

@@ -26,6 +26,7 @@ mod motion;
 mod mpi;
 mod shapes;
 mod solids;
+mod surfacing;
 mod tet;
 mod thin_walls;
 mod voxelize;
