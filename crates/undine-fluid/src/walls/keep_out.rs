@@ -153,7 +153,7 @@ impl<'v> Clearance<'v> {
             return true;
         }
         // Nor if the cell that it begins in is far enough.
-        let [x, y, z] = (from * self.per_voxel).to_array().map(|c| c as usize & 7);
+        let [x, y, z] = (from * self.per_voxel).to_array().map(|c| (c as usize).min(7));
         let free = self.distance.chunk()[x << 6 | y << 3 | z] * self.per_voxel - self.nearest;
         self.is_known && way < free * free.abs()
     }

@@ -92,3 +92,30 @@ impl Kinks {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use undine_core::volume::Resolution;
+
+    #[test]
+    fn between_cells_without_kinks_distances_are_bounded_from_below_and_not_by_much() {
+        // A ball of five voxels, seen from a Bucket beside it, with voxels of half a metre.
+        let centre = Vec3::new(-6.0, 2.0, 3.0);
+        let distance = |place: Vec3| (place - centre).length() - 5.0;
+        let mut tile = Tile::new(Resolution::R8, Pad::both(3), 0.0);
+        for n in 0..14_i32.pow(3) {
+            let [x, y, z] = [n / 196, n / 14 % 14, n % 14].map(|c| c - 3);
+            let at = tile.index(x, y, z);
+            let middle = Vec3::new(x as f32, y as f32, z as f32) + 0.5;
+            tile.values_mut()[at] = 0.5 * distance(middle);
+        }
+        let kinks = Kinks { rows: [0; WIDE * WIDE], any: false, distance: tile, per_voxel: 2.0 };
+        for n in 0..1000_u32 {
+            let draw = |k: u32| (n * 7919 + k * 104_729) % 1000;
+            let place = Vec3::from_array([1, 2, 3].map(|k| draw(k * n) as f32 * 0.012 - 2.0));
+            let (least, real) = (kinks.least_distance(0.5 * place), distance(place));
+            assert!(least <= real && least > real - 2.0 * OFF, "{place}: {least} of {real}");
+        }
+    }
+}
