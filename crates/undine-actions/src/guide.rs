@@ -21,7 +21,7 @@ pub const DECLARATION: Declaration = Declaration {
     kind: Kind::Force,
     doc: "Draws everything in its scope into a shape, or lets it follow given velocities",
     about: "For art direction: it adds momentum out of nothing. Outside of `input` velocities are drawn towards it; inside of the \
-            level set `flow` they follow its channel `v`. How closely is said by `strength`, the rate at which they do. Masks limit \
+            level set `flow` they follow its channel `v`, which a cache has beside its level sets. How closely is said by `strength`, the rate at which they do. Masks limit \
             it as they limit a `force-field`.",
     parameters: &[
         Parameter::new(

@@ -1,6 +1,6 @@
 //! Files as data: points, meshes, curves and level sets of any format; those that were read last stay in memory.
 
-use super::{Fault, lock};
+use super::{Fault, flow, lock};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use undine_core::MemoryBudget;
@@ -125,7 +125,7 @@ fn cloud(points: Points) -> PointCloud {
     cloud
 }
 
-/// A level set or points: the grid of that name, or the first that is either.
+/// A level set with the velocities beside it, or points: the grid of that name, or the first that is either.
 fn read_volume(reading: &Reading, name: &str, budget: &MemoryBudget) -> Result<Found, Fault> {
     let mut file = File::open(&reading.file).map_err(IoError::from)?;
     let metadata = FileMetadata::of_vdb(file.metadata());
@@ -168,7 +168,13 @@ fn read_volume(reading: &Reading, name: &str, budget: &MemoryBudget) -> Result<F
         }
         _ => {
             let options = ReadOptions { up, budget: budget.clone(), ..ReadOptions::default() };
-            Data::new(Geometry::LevelSet(Arc::new(level_set(&grid, name, &options)?)))
+            let mut set = level_set(&grid, name, &options)?;
+            let flow = file.grids().iter().position(|head| flow::has_velocities(head, &options));
+            if let Some(index) = flow {
+                let velocities = file.grid(index).map_err(IoError::from)?;
+                flow::carry(&mut set, &velocities, &options)?;
+            }
+            Data::new(Geometry::LevelSet(Arc::new(set)))
         }
     };
     Ok(Found { data, says_axes })

@@ -11,6 +11,7 @@ mod filter_points;
 mod filter_solid;
 mod filter_transform;
 mod filter_volume;
+mod flow;
 mod given;
 mod source_file;
 mod source_mesh;

@@ -51,7 +51,8 @@ pub(super) static LOADED: Declaration = Declaration {
     doc: "Points, a mesh, curves or a level set from a PLY, OBJ, STL, USD or VDB file",
     about: "Lengths, velocities `v` and radii `pscale` are converted to metres, and everything is turned to the scene's up axis; USD and VDB \
             files, and those of a cache, say their own. Of numbered files, that of the frame is read, and of a USD file that moves, the frame as its time code; use \
-            `animate` for what lies between frames. Of a VDB file, the first level set or points are read.",
+            `animate` for what lies between frames. Of a VDB file, the first level set or points are read, and beside a level \
+            set the velocities `vel` or `v`, as its channel `v`.",
     parameters: &[
         FILE,
         PART,

@@ -2,6 +2,7 @@
 
 mod animate;
 mod filters;
+mod flow;
 mod lazy;
 mod sources;
 mod transform;
