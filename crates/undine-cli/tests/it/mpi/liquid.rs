@@ -78,6 +78,26 @@ fn a_dam_breaks_on_four_processes_as_on_one() {
     in_the_full_tier(|| breaks_as_on_one(4));
 }
 
+/// With a narrow band, cells make particles and take them back as the surface goes by; who is made where has other ids on other
+/// processes, so that what is compared is how many there are and where they are together.
+#[test]
+fn a_dam_with_a_narrow_band_breaks_on_two_processes_as_on_one() {
+    let scene = DAM.replace("voxel=\"2 cm\"", "voxel=\"2 cm\" band=3");
+    let (one, several) = (&Stage::new(&scene), Stage::new(&scene));
+    succeeds(&["run", &one.scene(), "--quiet"]);
+    runs(2, &several, &["--quiet"]);
+    // To begin with there are particles everywhere.
+    for frame in [2, 3, 5] {
+        let (found, wanted) = (particles(&several, frame), particles(one, frame));
+        let count = wanted.len() as f64;
+        assert!((10_000.0..30_000.0).contains(&count), "{count} particles are no narrow band");
+        assert!((found.len() as f64 / count - 1.0).abs() < 0.01, "{} of {count}", found.len());
+        let centre = |all: &BTreeMap<u64, DVec3>| all.values().sum::<DVec3>() / all.len() as f64;
+        let off = centre(&found).distance(centre(&wanted));
+        assert!(off < 1e-3, "frame {frame}: centres are {off} m apart");
+    }
+}
+
 /// What more processes would show is seldom worth the wait.
 fn in_the_full_tier(test: impl FnOnce()) {
     if std::env::var_os("UNDINE_FULL").is_some() {
