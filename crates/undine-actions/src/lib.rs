@@ -3,6 +3,7 @@
 pub mod attachment;
 pub mod collider;
 pub mod collision;
+pub mod coupled;
 pub mod criteria;
 pub mod drag;
 pub mod emit;
@@ -27,6 +28,7 @@ pub const BEHAVIORS: &[BehaviorKind] = &[
     BehaviorKind::force::<guide::Guide>(&guide::DECLARATION),
     BehaviorKind::object::<collider::SceneCollider>(&collider::DECLARATION),
     BehaviorKind::operator::<collision::Collision>(&collision::DECLARATION),
+    BehaviorKind::operator::<coupled::CoupledDrag>(&coupled::DECLARATION),
     BehaviorKind::constraint::<springs::Springs, 1, 2>(&springs::DECLARATION),
     BehaviorKind::constraint::<attachment::Attachment, 12, 2>(&attachment::DECLARATION),
     BehaviorKind::operator::<transition::Transition>(&transition::DECLARATION),

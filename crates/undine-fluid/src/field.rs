@@ -64,6 +64,7 @@ pub fn add_channels(
             .add_mac_channel(&number("v-before", 0.0).unit("m/s").internal().transient(), edge)?,
         density: volume
             .add_channel(&number("density", fluid.density).unit("kg/m3").internal(), cells)?,
+        face_mass: None,
         cells: volume
             .add_mask_channel(&ChannelSpec::new("cells", 0).internal().transient(), edge)?,
         pressure: volume.add_channel(&number("pressure", 0.0).unit("Pa"), cells)?,

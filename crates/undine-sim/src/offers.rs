@@ -32,6 +32,8 @@ pub struct Offers {
     pub solids: Option<SolidBodies>,
     /// Pairs of boundary particles that belong together, by ids.
     pub edges: Option<Arc<[[u64; 2]]>>,
+    /// The pieces of thin rods that its material particles stand for, each from end to end [m]; none where they are balls.
+    pub rods: Option<Handle<DVec3>>,
     /// Particles that may leave for another Group, or come from one.
     pub port: Option<Port>,
     /// What is to be seen of it, where that is more than points.
@@ -173,6 +175,8 @@ pub struct FluidField {
     pub velocity_before: MacHandle,
     /// Density [kg/m³].
     pub density: Handle<f32>,
+    /// Mass at faces [kg], where it is known better than by the density: what a velocity times it is momentum.
+    pub face_mass: Option<MacHandle>,
     /// Which cells hold fluid, from [`Stage::FindSurface`](crate::Stage::FindSurface) on.
     pub cells: MaskHandle,
     /// Pressure [Pa], kept from step to step as a first guess.

@@ -46,6 +46,8 @@ pub enum Stage {
     SolveSolids,
     /// Objects that nothing couples take their forces, each element by itself.
     SolveAlone,
+    /// Fluids take up what solids in them gave.
+    CoupleFluids,
     /// Viscosity evens out the velocities of fluids.
     SolveViscosity,
     /// Pressure makes the velocities of fluids free of divergence, with all bodies that swim in them.
@@ -104,6 +106,7 @@ impl Stage {
         (Self::AddDrag, Pace::Newton, false, "what resists is summed up, knowing what drives"),
         (Self::SolveSolids, Pace::Newton, false, "the coupled system is assembled and solved"),
         (Self::SolveAlone, Pace::Newton, false, "uncoupled elements take their forces"),
+        (Self::CoupleFluids, Pace::Newton, false, "fluids take up what solids in them gave"),
         (Self::SolveViscosity, Pace::Newton, false, "viscosity evens out velocities"),
         (Self::SolvePressure, Pace::Newton, false, "pressure takes divergence out of velocities"),
         (Self::Remember, Pace::Substep, false, "Constraints keep friction and multipliers"),

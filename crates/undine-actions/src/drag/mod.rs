@@ -7,6 +7,7 @@
 //! passing it, however long the step is.
 
 pub mod law;
+pub mod rod;
 pub mod sphere;
 pub mod step;
 
@@ -18,6 +19,62 @@ use undine_schema::{Declaration, Dimension, Kind, Parameter};
 use undine_sim::action::force::Drive;
 use undine_sim::{Force, Ingest, Point, Push, Result};
 
+/// Which law.
+pub(crate) const LAW: Parameter = Parameter::choice(
+    "law",
+    &[
+        ("schiller-naumann", "rigid balls, dust, droplets below 1 mm (Schiller and Naumann 1933)"),
+        ("standard", "the standard drag curve of a ball (Clift, Grace and Weber 1978)"),
+        ("drop", "drops of liquid, which flatten as they fall, as Gunn and Kinzer measured"),
+        ("stokes", "only what is small and slow: in proportion to speed"),
+        ("newton", "only what is large and fast: with the square of speed"),
+        ("styled", "art direction: as `style-strength` and `style-exponent` say, in no air at all"),
+    ],
+    "how drag depends on size and speed",
+);
+
+/// The drag coefficient of law "newton".
+pub(crate) const COEFFICIENT: Parameter = Parameter::number(
+    "coefficient",
+    Dimension::NONE,
+    sphere::NEWTON_COEFFICIENT,
+    "drag coefficient of law \"newton\"",
+)
+.not_negative()
+.usually(0.01, 3.0)
+.advanced();
+
+/// The surface tension of law "drop".
+pub(crate) const SURFACE_TENSION: Parameter = Parameter::number(
+    "surface-tension",
+    Dimension::SURFACE_TENSION,
+    0.0728,
+    "surface tension in law \"drop\"; the default is water in air",
+)
+.positive()
+.usually(1e-3, 1.0)
+.advanced();
+
+/// How strong law "styled" is.
+pub(crate) const STYLE_STRENGTH: Parameter = Parameter::number(
+    "style-strength",
+    Dimension::NONE,
+    1e-3,
+    "alpha of law \"styled\", du/dt = -(alpha / r^sigma) |u|^(2 - sigma) u, in metres and seconds",
+)
+.not_negative()
+.advanced();
+
+/// Between which laws "styled" is.
+pub(crate) const STYLE_EXPONENT: Parameter = Parameter::number(
+    "style-exponent",
+    Dimension::NONE,
+    1.0,
+    "sigma of law \"styled\": 1 is like \"newton\", 2 like \"stokes\"",
+)
+.between(1.0, 2.0)
+.advanced();
+
 /// "Drag."
 pub const DECLARATION: Declaration = Declaration {
     name: "drag",
@@ -28,21 +85,7 @@ pub const DECLARATION: Declaration = Declaration {
             Steps may be as long as you like: what falls comes near to its terminal speed and never passes it. \
             Buoyancy is not in it.",
     parameters: &[
-        Parameter::choice(
-            "law",
-            &[
-                (
-                    "schiller-naumann",
-                    "rigid balls, dust, droplets below 1 mm (Schiller and Naumann 1933)",
-                ),
-                ("standard", "the standard drag curve of a ball (Clift, Grace and Weber 1978)"),
-                ("drop", "drops of liquid, which flatten as they fall, as Gunn and Kinzer measured"),
-                ("stokes", "only what is small and slow: in proportion to speed"),
-                ("newton", "only what is large and fast: with the square of speed"),
-                ("styled", "art direction: as `style-strength` and `style-exponent` say, in no air at all"),
-            ],
-            "how drag depends on size and speed",
-        ),
+        LAW,
         Parameter::vector("wind", Dimension::VELOCITY, [0.0; 3], "velocity of the air")
             .between(-1e4, 1e4)
             .usually(-100.0, 100.0),
@@ -59,40 +102,10 @@ pub const DECLARATION: Declaration = Declaration {
         .positive()
         .usually(1e-6, 10.0)
         .varies_by("air-viscosity"),
-        Parameter::number(
-            "coefficient",
-            Dimension::NONE,
-            sphere::NEWTON_COEFFICIENT,
-            "drag coefficient of law \"newton\"",
-        )
-        .not_negative()
-        .usually(0.01, 3.0)
-        .advanced(),
-        Parameter::number(
-            "surface-tension",
-            Dimension::SURFACE_TENSION,
-            0.0728,
-            "surface tension in law \"drop\"; the default is water in air",
-        )
-        .positive()
-        .usually(1e-3, 1.0)
-        .advanced(),
-        Parameter::number(
-            "style-strength",
-            Dimension::NONE,
-            1e-3,
-            "alpha of law \"styled\", du/dt = -(alpha / r^sigma) |u|^(2 - sigma) u, in metres and seconds",
-        )
-        .not_negative()
-        .advanced(),
-        Parameter::number(
-            "style-exponent",
-            Dimension::NONE,
-            1.0,
-            "sigma of law \"styled\": 1 is like \"newton\", 2 like \"stokes\"",
-        )
-        .between(1.0, 2.0)
-        .advanced(),
+        COEFFICIENT,
+        SURFACE_TENSION,
+        STYLE_STRENGTH,
+        STYLE_EXPONENT,
     ],
     example: "drag wind=\"4 0 0 m/s\"",
 };
@@ -108,19 +121,8 @@ impl Force for AirDrag {
     const RESISTS: bool = true;
 
     fn create(ingest: &mut Ingest<'_>) -> Result<Self> {
-        let values = ingest.values();
-        let number = |name: &str| values.number(name);
-        let law = match values.text("law")?.as_str() {
-            "standard" => Ok(Law::Standard),
-            "drop" => Law::drop(number("surface-tension")?),
-            "stokes" => Ok(Law::Stokes),
-            "newton" => Law::newton(number("coefficient")?),
-            "styled" => Law::styled(number("style-strength")?, number("style-exponent")?),
-            _ => Ok(Law::SchillerNaumann),
-        };
-        let help = "stay within what `undine help drag` says";
-        let law = law.map_err(|why| ingest.bad("law", why.to_string(), help))?;
-        Ok(Self { law, wind: values.vector("wind")? })
+        let law = law(ingest)?;
+        Ok(Self { law, wind: ingest.values().vector("wind")? })
     }
 
     fn settles_at(&self, at: &Point, drive: &Drive, varying: &[f64]) -> DVec3 {
@@ -149,6 +151,22 @@ impl Force for AirDrag {
     fn acts_on_fluids(&self) -> bool {
         false
     }
+}
+
+/// The law that a scene asks for.
+pub(crate) fn law(ingest: &Ingest<'_>) -> Result<Law> {
+    let values = ingest.values();
+    let number = |name: &str| values.number(name);
+    let law = match values.text("law")?.as_str() {
+        "standard" => Ok(Law::Standard),
+        "drop" => Law::drop(number("surface-tension")?),
+        "stokes" => Ok(Law::Stokes),
+        "newton" => Law::newton(number("coefficient")?),
+        "styled" => Law::styled(number("style-strength")?, number("style-exponent")?),
+        _ => Ok(Law::SchillerNaumann),
+    };
+    let help = "stay within what `undine help drag` says";
+    law.map_err(|why| ingest.bad("law", why.to_string(), help))
 }
 
 fn body(at: &Point) -> Body {

@@ -79,6 +79,7 @@ pub fn add(
         ChannelSpec::new(name, 0.0_f32).unit(unit).internal().transient()
     };
     let face_mass = volume.add_mac_channel(&scratch("face-mass", "kg"), Resolution::R8)?;
+    field.face_mass = Some(face_mass);
     let shift = match settings.keeps_volume {
         true => Some(volume.add_mac_channel(&scratch("shift", "m"), Resolution::R8)?),
         false => None,

@@ -357,6 +357,7 @@ impl Object for Pool {
             velocity,
             velocity_before,
             density,
+            face_mass: None,
             cells,
             pressure,
             distance: None,

@@ -1,0 +1,152 @@
+//! Points of any Object that carry mass, as plain arrays: what coupling looks at, whichever order they are stored in.
+
+use undine_core::Handle;
+use undine_core::glam::{DMat3, DVec3};
+use undine_sim::offers::{Material, ObjectId, Spatial, Topological};
+use undine_sim::{Result, World};
+
+/// The points of an Object that are this process's own, in the order in which they are stored.
+#[derive(Debug, Default)]
+pub struct Points {
+    /// How fast, as far as is known [m/s].
+    pub velocities: Vec<DVec3>,
+    /// Mass [kg].
+    pub masses: Vec<f64>,
+    /// Radius of a ball of the same volume [m].
+    pub radii: Vec<f64>,
+    /// What pushes them so far [N].
+    pub forces: Vec<DVec3>,
+    /// The sum of −∂f/∂x so far, with −∂f/∂v / Δt [N/m].
+    pub stiffnesses: Vec<DMat3>,
+    /// The pieces of rods that they stand for [m]; none for balls.
+    pub along: Option<Vec<DVec3>>,
+}
+
+/// Whose points.
+#[derive(Debug, Clone, Copy)]
+pub struct Source {
+    pub object: ObjectId,
+    pub material: Material,
+    pub along: Option<Handle<DVec3>>,
+}
+
+impl Source {
+    /// What an Object offers, if it has mass.
+    pub fn of(world: &World, object: ObjectId) -> Option<Self> {
+        let offers = &world.object(object).offers;
+        Some(Self { object, material: offers.material?, along: offers.rods })
+    }
+
+    /// Where the points are [m].
+    pub fn positions(&self, world: &World) -> Result<Vec<DVec3>> {
+        match &self.material {
+            Material::Spatial(on) => {
+                let (particles, domain) = (&world.particles[on.particles], self.frame(world));
+                let position = particles.column(particles.position())?;
+                let mut all = Vec::with_capacity(particles.len());
+                let topology = particles.topology();
+                for slot in 0..topology.local() as u32 {
+                    let corner = domain.corner(topology.bucket(slot));
+                    all.extend(position.chunk(slot).iter().map(|at| corner + at.as_dvec3()));
+                }
+                Ok(all)
+            }
+            Material::Topological(on) => {
+                let points = &world.points[on.points];
+                Ok(points.column(points.position())?.to_vec())
+            }
+        }
+    }
+
+    /// How fast the points are, as far as is known [m/s].
+    pub fn velocities(&self, world: &World) -> Result<Vec<DVec3>> {
+        match &self.material {
+            Material::Spatial(on) => {
+                let particles = &world.particles[on.particles];
+                let velocity = particles.column(on.velocity)?;
+                let slots = 0..particles.topology().local() as u32;
+                Ok(slots.flat_map(|slot| velocity.chunk(slot)).map(|v| v.as_dvec3()).collect())
+            }
+            Material::Topological(on) => Ok(world.points[on.points].column(on.velocity)?.to_vec()),
+        }
+    }
+
+    /// All that is known of the points.
+    pub fn points(&self, world: &World) -> Result<Points> {
+        let velocities = self.velocities(world)?;
+        match &self.material {
+            Material::Spatial(on) => {
+                let particles = &world.particles[on.particles];
+                let (mass, radius) = (particles.column(on.mass)?, particles.column(on.radius)?);
+                let (force, slope) = (particles.column(on.force)?, particles.column(on.stiffness)?);
+                let slots = || 0..particles.topology().local() as u32;
+                Ok(Points {
+                    velocities,
+                    masses: slots().flat_map(|s| mass.chunk(s)).map(|&m| m.into()).collect(),
+                    radii: slots().flat_map(|s| radius.chunk(s)).map(|&r| r.into()).collect(),
+                    forces: slots().flat_map(|s| force.chunk(s)).map(|f| f.as_dvec3()).collect(),
+                    stiffnesses: slots()
+                        .flat_map(|s| slope.chunk(s))
+                        .map(|slope| slope.as_dmat3())
+                        .collect(),
+                    along: None,
+                })
+            }
+            Material::Topological(on) => {
+                let points = &world.points[on.points];
+                let along = self.along.map(|along| points.column(along)).transpose()?;
+                Ok(Points {
+                    velocities,
+                    masses: points.column(on.mass)?.to_vec(),
+                    radii: points.column(on.radius)?.to_vec(),
+                    forces: points.column(on.force)?.to_vec(),
+                    stiffnesses: points.column(on.stiffness)?.to_vec(),
+                    along: along.map(|along| along.to_vec()),
+                })
+            }
+        }
+    }
+
+    /// Adds forces [N] and stiffnesses [N/m] to the sums of the points, in their order.
+    pub fn push(&self, world: &World, more: &[(DVec3, DMat3)]) -> Result<()> {
+        match &self.material {
+            Material::Spatial(Spatial { particles, force, stiffness, .. }) => {
+                let particles = &world.particles[*particles];
+                let (mut force, mut stiffness) =
+                    (particles.column_mut(*force)?, particles.column_mut(*stiffness)?);
+                let mut more = more.iter();
+                for slot in 0..particles.topology().local() as u32 {
+                    let sums = force.chunk_mut(slot).iter_mut().zip(stiffness.chunk_mut(slot));
+                    for ((force, stiffness), (push, stiffer)) in sums.zip(&mut more) {
+                        *force += push.as_vec3();
+                        *stiffness += stiffer.as_mat3();
+                    }
+                }
+            }
+            Material::Topological(Topological { points, force, stiffness, .. }) => {
+                let points = &world.points[*points];
+                let (mut force, mut stiffness) =
+                    (points.column_mut(*force)?, points.column_mut(*stiffness)?);
+                let sums = force.iter_mut().zip(stiffness.iter_mut());
+                for ((force, stiffness), (push, stiffer)) in sums.zip(more) {
+                    *force += *push;
+                    *stiffness += *stiffer;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether this process answers for point n: those in the order of a mesh are whole on every process, and are shared out.
+    pub fn is_own(&self, world: &World, n: usize) -> bool {
+        let processes = world.processes();
+        match self.material {
+            Material::Spatial(_) => true,
+            Material::Topological(_) => n % processes.count() == processes.rank(),
+        }
+    }
+
+    fn frame<'w>(&self, world: &'w World) -> &'w undine_core::Frame {
+        world.domains[world.object(self.object).domain].frame()
+    }
+}
