@@ -6,21 +6,25 @@
 //! Coulomb friction takes μ times that impulse along the surface. What would fall back within the same step stays in contact:
 //! the surface then bears what presses on it, with friction. All of it is relative to the surface, which may move and turn.
 
+use crate::contact::{Manner, Touching};
 use undine_core::Accessor;
 use undine_core::glam::DVec3;
 use undine_geometry::collider::{Collider, ColliderStep, Impact, sweep_with};
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
+use undine_sim::coupling::Coupling;
 use undine_sim::offers::{Material, Spatial};
+use undine_sim::world::ChannelKey;
 use undine_sim::{Id, Ingest, Moment, ObjectId, Operator, Result, Stage, StoreId, Tasks, World};
 
 /// "Things bump into colliders."
 pub const DECLARATION: Declaration = Declaration {
     name: "collision",
     kind: Kind::Operator,
-    doc: "Keeps particles out of colliders, with friction and bounces",
-    about: "Every particle in its scope against every collider in its scope. Particles are balls of their radius, and are \
-            followed on their whole way, so that none gets through a sheet, however fast it is. Colliders may move, \
-            turn and deform.",
+    doc: "Keeps things out of colliders and of each other, with friction and bounces",
+    about: "Everything in its scope against every collider and rigid body in its scope. Particles are balls of their radius; \
+            rigid bodies touch with their boundary particles. All are followed on their whole way, so that nothing gets through \
+            a sheet, however fast it is. What rests stays where it is: friction is Coulomb's, neither smoothed nor delayed. \
+            Colliders may move, turn and deform.",
     parameters: &[
         Parameter::number(
             "restitution",
@@ -33,11 +37,28 @@ pub const DECLARATION: Declaration = Declaration {
             "friction",
             Dimension::NONE,
             0.3,
-            "coefficient of Coulomb friction; without it, that of each collider",
+            "coefficient of Coulomb friction; without it, that of each collider, and 0.3 between bodies",
         )
         .not_negative()
         .usually(0.0, 2.0)
         .optional(),
+        Parameter::choice(
+            "response",
+            &[
+                ("hard", "nothing gives way: forces fulfil Coulomb's law exactly"),
+                ("penalty", "stiff springs where things overlap; soft, and cheap where many touch"),
+            ],
+            "what holds bodies apart that touch",
+        ),
+        Parameter::number(
+            "stiffness",
+            Dimension::SURFACE_TENSION,
+            1e5,
+            "of penalties, at each boundary particle: its part of a weight sinks in by as much as this gives way",
+        )
+        .positive()
+        .usually(1.0, 1e9)
+        .advanced(),
         Parameter::new(
             "against",
             Type::Target,
@@ -52,6 +73,10 @@ pub const DECLARATION: Declaration = Declaration {
 pub struct Collision {
     on: Vec<(ObjectId, Spatial)>,
     colliders: Vec<Id<Option<Collider>>>,
+    /// Boundary particles.
+    touching: Option<Touching>,
+    /// What those look at.
+    looks_at: Vec<ChannelKey>,
     restitution: f64,
     friction: Option<f64>,
 }
@@ -69,12 +94,18 @@ impl Operator for Collision {
             Some(Material::Spatial(spatial)) => Some((*id, spatial)),
             _ => None,
         };
-        let on: Vec<_> = scope.iter().filter_map(spatial).collect();
+        let mut on: Vec<_> = scope.iter().filter_map(spatial).collect();
         let colliders: Vec<_> = all.iter().filter_map(|id| offers(id).collider).collect();
-        if on.is_empty() || colliders.is_empty() {
+        if colliders.is_empty() {
+            on.clear();
+        }
+        let touching = Touching::new(ingest, scope, &all)?;
+        if on.is_empty() && touching.is_none() {
             return Ok(None);
         }
-        let mut collision = Self { on, colliders, restitution: 0.0, friction: None };
+        let looks_at = touching.as_ref().map_or(Vec::new(), |t| t.reads(ingest.world));
+        let mut collision =
+            Self { on, colliders, touching, looks_at, restitution: 0.0, friction: None };
         collision.update(ingest)?;
         Ok(Some(collision))
     }
@@ -82,19 +113,84 @@ impl Operator for Collision {
     fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
         self.restitution = ingest.values().number("restitution")?;
         self.friction = ingest.values().optional_number("friction")?;
+        if let Some(touching) = &mut self.touching {
+            let values = ingest.values();
+            let penalty = values.text("response")? == "penalty";
+            let stiffness = values.number("stiffness")?;
+            touching.manner = Manner {
+                restitution: self.restitution,
+                friction: self.friction,
+                stiffness: penalty.then_some(stiffness),
+            };
+        }
         Ok(())
     }
 
     fn tasks(&self, on: &mut Tasks<Self>) {
+        if let Some(touching) = &self.touching {
+            let looks = || self.looks_at.iter().cloned();
+            let own = || [touching.memory().everything()];
+            let bodies = || touching.movable().map(|(_, on)| on);
+            let centres = |names| {
+                bodies().flat_map(move |on| {
+                    StoreId::from(on.bodies.centres.points).channels::<3>(names)
+                })
+            };
+            if bodies().next().is_some() {
+                let boundary = bodies()
+                    .flat_map(|on| StoreId::from(on.points).channels(["position", "frame"]));
+                on.task(Stage::GroupEnter, "part what overlaps", Self::part)
+                    .reads(own())
+                    .writes(centres(["position", "orientation", "orient"]))
+                    .writes(boundary);
+            }
+            on.task(Stage::ChoosePoints, "look where contacts begin", Self::begin)
+                .reads(looks())
+                .reads(own());
+            // · Stage::SolveSolids      contacts are found and solved      with all that is coupled
+            if bodies().next().is_some() {
+                on.task(Stage::Extend, "hold what swims", Self::hold).writes(centres([
+                    "position",
+                    "orientation",
+                    "v",
+                ]));
+            }
+            on.task(Stage::Remember, "remember contacts", Self::remember)
+                .reads(looks())
+                .writes(own());
+        }
+        if self.on.is_empty() {
+            return;
+        }
         let stores = || self.on.iter().map(|(_, spatial)| StoreId::from(spatial.particles));
         on.task(Stage::Collide, "keep out of colliders", Self::collide)
             .reads(stores().flat_map(|store| store.channels(["position-before", "v-before"])))
             .reads(stores().map(|store| store.channel("pscale")))
             .writes(stores().flat_map(|store| store.channels(["position", "v"])));
     }
+
+    fn coupling(&mut self) -> Option<&mut dyn Coupling> {
+        self.touching.as_mut().map(|touching| touching as &mut dyn Coupling)
+    }
 }
 
 impl Collision {
+    fn begin(&mut self, world: &mut World, _: &Moment) -> Result<()> {
+        self.touching.as_mut().map_or(Ok(()), |touching| touching.begin(world))
+    }
+
+    fn part(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        self.touching.as_mut().map_or(Ok(()), |touching| touching.part(world, now))
+    }
+
+    fn hold(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        self.touching.as_mut().map_or(Ok(()), |touching| touching.hold(world, now))
+    }
+
+    fn remember(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        self.touching.as_mut().map_or(Ok(()), |touching| touching.remember(world, now))
+    }
+
     fn collide(&mut self, world: &mut World, now: &Moment) -> Result<()> {
         let colliders: Vec<Collider> = self
             .colliders

@@ -3,6 +3,7 @@
 pub mod attachment;
 pub mod collider;
 pub mod collision;
+pub mod contact;
 pub mod coupled;
 pub mod criteria;
 pub mod drag;

@@ -8,8 +8,9 @@
 
 use crate::constraint::Placed;
 use crate::error::Result;
-use crate::newton::{Embedded as Hung, Pose, Shape, Term};
+use crate::newton::{Contacts, Embedded as Hung, Pose, Shape, Term};
 use crate::offers::{Bodies, Embedded, ObjectId, Spatial};
+use crate::task::Moment;
 use crate::world::World;
 use undine_core::glam::{DMat3, DVec3, Vec3};
 use undine_core::{Element, Handle, ParticleSystem};
@@ -24,6 +25,22 @@ pub trait Coupling: Send {
 
     /// Takes the multipliers that the solve found, one list for each term.
     fn take_multipliers(&mut self, found: &mut dyn Iterator<Item = Vec<f64>>);
+
+    /// Looks for contacts where Objects are now. Whether any of their laws is broken there: the iteration is then made again.
+    fn find_contacts(&mut self, _world: &World, _now: &Moment) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Called where laws of contacts are broken however often the iteration is made again: brings what breaks them to where it breaks none.
+    fn give_up(&mut self, _world: &World) -> Result<()> {
+        Ok(())
+    }
+
+    /// Adds its contacts, given how each Object's particles hang on unknowns.
+    fn contacts<'a>(&self, _hung: &dyn Fn(ObjectId) -> Hung<'a>, _out: &mut Contacts) {}
+
+    /// Takes the forces on contacts that the solve found, in their order [N].
+    fn take_contact_forces(&mut self, _found: &mut dyn Iterator<Item = DVec3>) {}
 }
 
 /// Where the embedded particles of an Object are. Particles in spatial order are looked at `ahead` [s] along their velocity,

@@ -120,6 +120,8 @@ pub struct SolidBodies {
     pub momentum: Handle<DVec3>,
     /// The turn from the axes of a form to the world, where the last step ended.
     pub orient: Handle<DQuat>,
+    /// The turn from the axes of a form to the principal ones, of which `orientation` tells.
+    pub principal: Handle<DQuat>,
     /// Where the centre is in the form [m]: its point p is at centre + orient (p − pivot).
     pub pivot: Handle<DVec3>,
     /// What they are like: body n has form n, from the first again after the last.

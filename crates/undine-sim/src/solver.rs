@@ -9,13 +9,17 @@ use crate::newton::rotation;
 use crate::newton::system::Iterate;
 use crate::newton::unknowns::Kind;
 use crate::newton::{
-    Embedded as Hung, ForceTerm, Inertia, Pose, Shape, System, SystemSettings, Term, Unknowns,
+    Contacts, Embedded as Hung, ForceTerm, Inertia, Pose, Shape, System, SystemSettings, Term,
+    Unknowns,
 };
 use crate::offers::{Bodies, Dofs, ObjectId, Spatial};
 use crate::report::SolveRecord;
 use crate::task::Moment;
 use crate::world::World;
 use undine_core::glam::{DMat3, DQuat, DVec3, Mat3, Vec3};
+
+/// How often an iteration is made at most because of contacts.
+const MOST_ROUNDS: usize = 16;
 
 /// Solves all strongly coupled Objects as one system.
 #[derive(Default)]
@@ -54,8 +58,32 @@ impl Solver {
         self.system = None;
     }
 
-    /// One Newton iteration of at most `iterations`. With more than one, the step is searched along its line.
+    /// One Newton iteration of at most `iterations`. With more than one, the step is searched along its line. Where the step leads to
+    /// contacts whose laws it breaks, because they were not near before or surfaces are curved, it is made again from there.
     pub fn solve(
+        &mut self,
+        world: &mut World,
+        couplings: &mut [&mut dyn Coupling],
+        newton: &NewtonSettings,
+        now: &Moment,
+    ) -> Result<()> {
+        for round in 0..=MOST_ROUNDS {
+            let mut broken = false;
+            for coupling in couplings.iter_mut() {
+                broken |= coupling.find_contacts(world, now)?;
+            }
+            if round > 0 && !broken {
+                return Ok(());
+            }
+            if round == MOST_ROUNDS {
+                break;
+            }
+            self.iterate(world, couplings, newton, now)?;
+        }
+        couplings.iter_mut().try_for_each(|coupling| coupling.give_up(world))
+    }
+
+    fn iterate(
         &mut self,
         world: &mut World,
         couplings: &mut [&mut dyn Coupling],
@@ -90,6 +118,16 @@ impl Solver {
                 residual: report.residual,
                 tolerance: SystemSettings::default().stop.relative,
                 converged: report.converged(),
+            });
+        }
+        if let Some(touch) = &iteration.touch {
+            world.solves.push(SolveRecord {
+                system: "contacts",
+                unknowns: touch.contacts,
+                iterations: touch.sweeps,
+                residual: touch.residual / now.step,
+                tolerance: SystemSettings::default().contact_speed,
+                converged: touch.converged,
             });
         }
         // A step of which nothing improves the state is as good as it gets.
@@ -130,10 +168,7 @@ impl Coupled<'_, '_> {
         step: f64,
         work: impl FnOnce(&mut System, &Iterate<'_>) -> Result<R>,
     ) -> Result<R> {
-        let hung = |object: ObjectId| -> Hung<'_> {
-            let part = parts.iter().find(|part| part.object == object);
-            part.map_or(Hung::fixed(&[]), |part| part.boundary(unknowns))
-        };
+        let hung = |object: ObjectId| hung(parts, unknowns, object);
         let terms: Vec<Box<dyn Term + '_>> =
             couplings.iter().flat_map(|coupling| coupling.terms(&hung)).collect();
         let terms: Vec<&dyn Term> = terms.iter().map(|term| &**term).collect();
@@ -145,18 +180,30 @@ impl Coupled<'_, '_> {
     }
 }
 
+/// How an Object's boundary particles hang on unknowns.
+fn hung<'a>(parts: &'a [Part], unknowns: &Unknowns, object: ObjectId) -> Hung<'a> {
+    let part = parts.iter().find(|part| part.object == object);
+    part.map_or(Hung::fixed(&[]), |part| part.boundary(unknowns))
+}
+
 impl Problem for Coupled<'_, '_> {
     type Error = SimError;
 
     fn linearise(&mut self, du: &mut Vec<f64>) -> Result<Linearised> {
         let Self { system, couplings, saved, unknowns, step, .. } = self;
+        let mut contacts = Contacts::new();
+        for coupling in couplings.iter() {
+            coupling.contacts(&|object| hung(saved, unknowns, object), &mut contacts);
+        }
         let solved = Self::at(system, couplings, saved, unknowns, *step, |system, at| {
             system.connect(at.terms, at.forces)?;
-            Ok(system.solve(at, &SystemSettings::default(), du)?)
+            Ok(system.solve_touching(at, &mut contacts, &SystemSettings::default(), du)?)
         })?;
         let mut multipliers = solved.multipliers.into_iter();
+        let mut forces = contacts.list().iter().map(|contact| contact.force);
         for coupling in self.couplings.iter_mut() {
             coupling.take_multipliers(&mut multipliers);
+            coupling.take_contact_forces(&mut forces);
         }
         Ok(solved.linearised)
     }

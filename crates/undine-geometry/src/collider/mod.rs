@@ -395,6 +395,15 @@ impl ColliderStep<'_> {
         self.form.deforms() || self.legs.iter().any(|leg| leg.from != leg.to)
     }
 
+    /// How far the step takes what of the surface ends nearest to a place [m].
+    pub fn moved(&self, at: DVec3) -> DVec3 {
+        let local = self.pose.to_local(at);
+        let (near, deforming) = self.form.nearest_and_velocity(local);
+        let from = self.legs.first().map_or(self.pose, |leg| leg.from);
+        let point = near.point - deforming * self.duration;
+        self.pose.to_world(near.point) - from.to_world(point)
+    }
+
     /// How long the step is [s].
     pub fn duration(&self) -> f64 {
         self.duration

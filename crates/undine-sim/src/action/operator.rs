@@ -1,6 +1,7 @@
 //! Operators: Actions that are neither Forces nor Constraints. They keep mass and momentum themselves (Loki, §6.4).
 
 use crate::behavior::{Behavior, Ingest};
+use crate::coupling::Coupling;
 use crate::error::Result;
 use crate::offers::ObjectId;
 use crate::task::{Hosted, Tasks, Worker};
@@ -17,6 +18,11 @@ pub trait Operator: Send + Sized + 'static {
 
     /// Lists its Tasks.
     fn tasks(&self, on: &mut Tasks<Self>);
+
+    /// What it adds to the coupled system, if anything.
+    fn coupling(&mut self) -> Option<&mut dyn Coupling> {
+        None
+    }
 }
 
 /// "Particles bounce."
@@ -45,6 +51,10 @@ impl<O: Operator> Behavior for OperatorBehavior<O> {
 
     fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
         self.action.as_mut().map_or(Ok(()), |action| action.it.update(ingest))
+    }
+
+    fn coupling(&mut self) -> Option<&mut dyn Coupling> {
+        self.action.as_mut().and_then(|action| action.it.coupling())
     }
 
     fn workers(&mut self) -> Vec<&mut dyn Worker> {

@@ -5,6 +5,7 @@
 //! passes, so that the step is then that of the linear solve to the bit.
 
 use super::error::NewtonError;
+use super::touch::TouchReport;
 use undine_linsolve::Report;
 
 /// The share of the promised descent that is enough.
@@ -69,8 +70,12 @@ pub struct Linearised {
     pub violation: f64,
     /// The largest magnitude of a hard row's multiplier.
     pub multiplier: f64,
+    /// The work of contacts along the step [J]. Their forces are held while its length is searched, and the slope has them.
+    pub work: f64,
     /// How the linear solve went; none if nothing was coupled.
     pub report: Option<Report>,
+    /// How the solve of contacts went; none if nothing touched.
+    pub touch: Option<TouchReport>,
 }
 
 /// A step's state as the loop sees it.
@@ -134,6 +139,8 @@ pub struct NewtonIteration {
     pub alpha: f64,
     /// How the linear solve went.
     pub report: Option<Report>,
+    /// How the solve of contacts went.
+    pub touch: Option<TouchReport>,
 }
 
 /// How a Newton loop went.
@@ -199,7 +206,7 @@ pub fn advance<P: Problem>(
         }
         Some(before) => {
             *penalty = penalty.max(PENALTY * step.multiplier);
-            search(problem, &du, iteration, before, step.slope, *penalty)?
+            search(problem, &du, iteration, before, &step, *penalty)?
         }
     };
     Ok(NewtonIteration {
@@ -209,6 +216,7 @@ pub fn advance<P: Problem>(
         energy: before.map(|merit| merit.energy),
         alpha: alpha.unwrap_or(0.0),
         report: step.report,
+        touch: step.touch,
     })
 }
 
@@ -218,7 +226,7 @@ fn search<P: Problem>(
     du: &[f64],
     iteration: usize,
     before: Merit,
-    slope: f64,
+    step: &Linearised,
     penalty: f64,
 ) -> Result<Option<f64>, P::Error> {
     if !before.is_finite() {
@@ -226,7 +234,7 @@ fn search<P: Problem>(
         return Err(NewtonError::EnergyNotFinite { iteration, found }.into());
     }
     let value = |merit: &Merit| merit.energy + penalty * merit.violation;
-    let slope = slope - penalty * before.violation;
+    let slope = step.slope - penalty * before.violation;
     let mut alpha = 1.0;
     let mut last = before;
     for _ in 0..SHORTENINGS {
@@ -236,7 +244,7 @@ fn search<P: Problem>(
         let rows = before.violation_magnitude + last.violation_magnitude;
         let magnitude = before.magnitude + last.magnitude + penalty * rows;
         let limit = value(&before) + ENOUGH * alpha * slope + ROUNDING * magnitude;
-        if last.is_finite() && value(&last) <= limit {
+        if last.is_finite() && value(&last) - alpha * step.work <= limit {
             return Ok(Some(alpha));
         }
         alpha *= 0.5;

@@ -10,27 +10,35 @@
 //! matrices through it, [`system`] adds those up and finds the Newton step, and [`iterate`](mod@iterate) repeats that to
 //! convergence with a line search.
 
+pub mod contact;
 mod coordinates;
+pub mod coulomb;
 pub mod element;
 pub mod error;
 pub mod force;
+mod island;
 pub mod iterate;
 mod linear;
 mod local;
+pub mod penalty;
 pub mod rotation;
 mod saddle;
 pub mod shape;
 pub mod system;
 pub mod term;
+pub mod touch;
 pub mod unknowns;
 
+pub use contact::{Contact, ContactEnd, Contacts};
 pub use element::{ConstraintTerm, Damping, Mode, Values};
 pub use error::NewtonError;
 pub use force::ForceTerm;
 pub use iterate::{
     Linearised, Merit, NewtonOutcome, NewtonReport, NewtonSettings, Problem, iterate,
 };
+pub use penalty::PenaltyTerm;
 pub use shape::{Embedded, Pose, Shape, Weights};
 pub use system::{Iterate, Solved, System, SystemSettings};
 pub use term::Term;
+pub use touch::{TouchReport, TouchSettings, settle};
 pub use unknowns::{Inertia, Kind, Unknowns};

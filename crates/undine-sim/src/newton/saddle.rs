@@ -90,7 +90,11 @@ impl HardRows {
     }
 
     /// The matrix B, the unknowns of a node beginning where `row_of` says.
-    fn matrix(&self, columns: usize, row_of: impl Fn(u32) -> usize + Sync) -> Result<Csr<f64>> {
+    pub(super) fn matrix(
+        &self,
+        columns: usize,
+        row_of: impl Fn(u32) -> usize + Sync,
+    ) -> Result<Csr<f64>> {
         let b = Csr::from_rows(self.count(), columns, |row, out| {
             let start = if row == 0 { 0 } else { self.ends[row - 1] };
             for entry in start..self.ends[row] {

@@ -8,6 +8,7 @@
 //! | Weights | Σ wⱼ xⱼ | Σ xⱼ gⱼᵀ | δx = Σ wⱼ δxⱼ, δF = Σ δxⱼ gⱼᵀ |
 //! | Fixed | animated | animated | nothing: kinematic targets have no unknowns |
 
+use super::contact::ContactEnd;
 use super::error::{NewtonError, Result};
 use super::unknowns::{Kind, Span, Unknowns};
 use crate::constraint::Placed;
@@ -266,6 +267,40 @@ impl<'a> Embedded<'a> {
                 let (points, weights) = weights.of(particle);
                 Hang::Weights { node: self.node as u32, points, weights }
             }
+        }
+    }
+
+    /// Hangs a contact on a particle: `weight` of its motion at a place [m], which on a body need not be the particle's own.
+    pub fn touch(&self, particle: usize, at: DVec3, weight: f64, ends: &mut Vec<ContactEnd>) {
+        match self.shape {
+            Shape::Fixed => {}
+            Shape::Identity => {
+                let node = (self.node + particle) as u32;
+                ends.push(ContactEnd { node, lever: None, weight });
+            }
+            Shape::Rigid { body, .. } => self.touch_body(body[particle] as usize, at, weight, ends),
+            Shape::Weights(weights) => {
+                let (points, weights) = weights.of(particle);
+                for (point, own) in points.iter().zip(weights) {
+                    let node = self.node as u32 + point;
+                    ends.push(ContactEnd { node, lever: None, weight: weight * own[0] });
+                }
+            }
+        }
+    }
+
+    /// Where a place is now that was at a point of a body's world [m] when the body was elsewhere.
+    pub fn carried(&self, body: usize, at: DVec3, then: &Pose) -> DVec3 {
+        self.bodies.get(body).map_or(at, |pose| {
+            pose.centre + pose.rotation * (then.rotation.transpose() * (at - then.centre))
+        })
+    }
+
+    /// Hangs a contact on a rigid body: `weight` of its motion at a place [m].
+    pub fn touch_body(&self, body: usize, at: DVec3, weight: f64, ends: &mut Vec<ContactEnd>) {
+        if let Some(pose) = self.bodies.get(body) {
+            let node = (self.node + 2 * body) as u32;
+            ends.push(ContactEnd { node, lever: Some(at - pose.centre), weight });
         }
     }
 

@@ -3,12 +3,15 @@
 //! Points, bodies and scalars that no element ties to others are solved one by one, without a matrix. The rest is assembled in
 //! fixed order and goes to `undine-linsolve`, which chooses a method; with hard rows it is a saddle system.
 
+use super::contact::Contacts;
 use super::error::{NewtonError, Result};
 use super::force::ForceTerm;
+use super::island::{self, Island};
 use super::iterate::{Linearised, Merit};
 use super::local::OwnBlocks;
 use super::saddle::{HardRows, solve_saddle};
 use super::term::{Term, TermNodes};
+use super::touch::{Block, Touch, TouchReport, TouchSettings, own_blocks};
 use super::unknowns::{Inertia, Unknowns};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -30,11 +33,21 @@ pub struct SystemSettings {
     pub stop: Stop,
     /// Systems with hard rows of at most this many rows are factored as L·D·Lᵀ; larger ones are for MINRES.
     pub saddle_direct_rows: usize,
+    /// Enough when no contact is off by more than this speed [m/s].
+    pub contact_speed: f64,
+    /// Most sweeps over all contacts.
+    pub contact_sweeps: usize,
 }
 
 impl Default for SystemSettings {
     fn default() -> Self {
-        Self { method: Method::Auto, stop: Stop::relative(1e-8), saddle_direct_rows: 50_000 }
+        Self {
+            method: Method::Auto,
+            stop: Stop::relative(1e-8),
+            saddle_direct_rows: 50_000,
+            contact_speed: 1e-8,
+            contact_sweeps: 1000,
+        }
     }
 }
 
@@ -142,6 +155,17 @@ impl System {
         settings: &SystemSettings,
         du: &mut Vec<f64>,
     ) -> Result<Solved> {
+        self.solve_touching(at, &mut Contacts::new(), settings, du)
+    }
+
+    /// The same with contacts, whose forces are found too.
+    pub fn solve_touching(
+        &mut self,
+        at: &Iterate<'_>,
+        contacts: &mut Contacts,
+        settings: &SystemSettings,
+        du: &mut Vec<f64>,
+    ) -> Result<Solved> {
         self.check(at)?;
         let terms = all_terms(at.terms, at.forces);
         self.own.set(&self.unknowns, at.inertia, 1.0 / (at.dt * at.dt));
@@ -174,12 +198,90 @@ impl System {
             linearised.report = Some(report);
             hard.guesses = lambda;
         }
+        if !contacts.is_empty() {
+            let (report, work) = self.touch(at.dt, contacts, &mut hard, settings, du)?;
+            (linearised.touch, linearised.work) = (Some(report), work);
+        }
         self.check_finite(du)?;
         linearised.slope = -vector::dot(&self.own.force, du);
         linearised.residual = vector::largest(&self.own.force);
         linearised.moved = self.moved(at.inertia, du);
         let multipliers = self.multipliers(at, du, &hard, &hard_ends);
         Ok(Solved { linearised, multipliers })
+    }
+
+    /// Solves contacts: their forces, and what those make of `du`. Returns also the work of contacts along it [J].
+    fn touch(
+        &mut self,
+        dt: f64,
+        contacts: &mut Contacts,
+        hard: &mut HardRows,
+        settings: &SystemSettings,
+        du: &mut [f64],
+    ) -> Result<(TouchReport, f64)> {
+        // The groups that are touched: those that nothing ties are blocks of their own, the others parts of islands.
+        let mut touched = vec![false; self.unknowns.groups()];
+        let mut tied = vec![false; self.coupled.rows.len()];
+        for contact in 0..contacts.len() {
+            for end in contacts.ends(contact) {
+                let wanted = self.unknowns.nodes();
+                if end.node as usize >= wanted {
+                    let (what, of) = ("the node of contact", "the system".into());
+                    let found = end.node as usize;
+                    return Err(NewtonError::OutOfRange {
+                        what,
+                        index: contact,
+                        of,
+                        found,
+                        wanted,
+                    });
+                }
+                let (span, group) = self.unknowns.group_of(end.node as usize);
+                if self.coupled.groups[span.group + group] {
+                    let row = self.coupled.row_of(end.node);
+                    tied[row..row + if end.lever.is_some() { 6 } else { 3 }].fill(true);
+                } else {
+                    touched[span.group + group] = true;
+                }
+            }
+        }
+        let (mut blocks, mut block_of) =
+            own_blocks(&self.unknowns, &self.own, |group| touched[group])?;
+        let first_island = blocks.len();
+        let mut factored = Vec::new();
+        if tied.contains(&true) {
+            for (island, mut block) in self.coupled.islands(hard, &tied)? {
+                for row in &mut block.rows {
+                    *row = self.coupled.rows[*row as usize];
+                    block_of[*row as usize] = blocks.len() as u32;
+                }
+                blocks.push(block);
+                factored.push(island);
+            }
+        }
+        let mut touch = Touch::new(&blocks, &block_of, &self.row_of, contacts, du);
+        let report = touch.solve(&TouchSettings {
+            tolerance: settings.contact_speed * dt,
+            sweeps: settings.contact_sweeps,
+        });
+        let islands = || blocks[first_island..].iter();
+        let free: Vec<Vec<f64>> = islands().map(|block| block.pick(du)).collect();
+        let work = touch.take(contacts, du, &mut self.own.force);
+
+        // What is tied to what is touched follows, and so do the multipliers of hard rows.
+        let pushes = touch.pushes().split_off(first_island);
+        let follow = factored.par_iter().zip(&pushes).map(|(island, push)| island.follow(push));
+        let follow: Vec<Vec<(u32, f64)>> = follow.collect();
+        for ((block, free), follow) in islands().zip(free).zip(follow) {
+            block.rows.iter().zip(free).for_each(|(&row, free)| du[row as usize] = free);
+            for (row, follows) in follow {
+                match self.coupled.rows.get(row as usize) {
+                    Some(&row) => du[row as usize] += follows,
+                    None => hard.guesses[row as usize - self.coupled.rows.len()] -= follows,
+                }
+            }
+        }
+        Ok((report, work))
     }
 
     /// The merit of the current iterate: inertia and Constraints. Work of Forces is the caller's to add
@@ -378,6 +480,19 @@ impl Coupled {
         Ok(())
     }
 
+    /// Where the unknowns of a node begin among its rows.
+    fn row_of(&self, node: u32) -> usize {
+        self.assembly.nodes().nodes().starts()[self.number[node as usize] as usize] as usize
+    }
+
+    /// The islands that contacts touch.
+    fn islands(&self, hard: &HardRows, touched: &[bool]) -> Result<Vec<(Island, Block)>> {
+        let Some(matrix) = self.assembly.matrix() else { return Ok(Vec::new()) };
+        let matrix = matrix.to_matrix()?;
+        let rows = hard.matrix(self.rows.len(), |node| self.row_of(node))?;
+        Ok(island::islands(matrix.csr(), &rows, touched))
+    }
+
     /// Solves: the unknowns, the multipliers of hard rows, and how it went.
     fn solve(
         &self,
@@ -392,7 +507,7 @@ impl Coupled {
         let matrix = matrix.to_matrix()?;
         let nodes = self.assembly.nodes().nodes();
         if hard.count() > 0 {
-            let row_of = |node: u32| nodes.starts()[self.number[node as usize] as usize] as usize;
+            let row_of = |node: u32| self.row_of(node);
             let found = solve_saddle(matrix.csr(), nodes, hard, row_of, force, settings)?;
             return Ok((found.du, found.lambda, found.report));
         }

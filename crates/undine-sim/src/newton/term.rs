@@ -28,6 +28,11 @@ impl TermNodes {
         &self.nodes[self.starts[element] as usize..self.starts[element + 1] as usize]
     }
 
+    pub(super) fn push_nodes(&mut self, nodes: impl Iterator<Item = u32>) {
+        self.nodes.extend(nodes);
+        self.starts.push(self.nodes.len() as u32);
+    }
+
     pub(super) fn push(&mut self, hangs: &[Hang<'_>]) {
         for hang in hangs {
             self.nodes.extend((0..hang.count()).map(|n| hang.node(n)));

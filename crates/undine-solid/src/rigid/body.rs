@@ -186,7 +186,7 @@ impl Object for RigidBody {
             on.task(Stage::ClearForces, "clear forces", Self::clear_forces)
                 .writes(bodies.channels(["force", "force-slope"]));
             // · Stage::AddForces        gravity, fields; and drag, at AddDrag   Forces
-            // · Stage::SolveSolids      springs, attachment                  Constraints
+            // · Stage::SolveSolids      springs, attachment, collision       Constraints
             on.task(Stage::SolveAlone, "take forces", Self::take_forces)
                 .reads(bodies.channels(["force", "force-slope", "mass", "flight"]))
                 .writes(bodies.channels(["v", "position"]));
@@ -363,6 +363,7 @@ impl RigidBody {
             bodies,
             momentum: self.momentum,
             orient: self.extra.orient,
+            principal: self.extra.principal,
             pivot: self.extra.pivot,
             forms: pieces.iter().map(form).collect::<Result<_>>()?,
             kinematic: self.led_by.is_some(),

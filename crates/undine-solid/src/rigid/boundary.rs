@@ -1,7 +1,8 @@
 //! Points on the surface of a rigid body, by which others see it: they move and turn with it.
 //!
 //! Each is an offset [m] from the body's centre in the body's own frame: the place of a mesh's vertex, or of a sample. Samples
-//! are no nearer to each other than the spacing, and leave no room for one more.
+//! are no nearer to each other than the spacing, and leave no room for one more. Corners and sharp edges come first, because that is
+//! what a body touches others with.
 
 use crate::error::{Result, SolidError};
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ pub fn boundary_of_vertices(mesh: &Triangles, centre: DVec3) -> Vec<DVec3> {
     mesh.positions().iter().map(|at| *at - centre).collect()
 }
 
-/// On the triangles of a mesh, `spacing` [m] apart.
+/// On the triangles of a mesh, `spacing` [m] apart, beginning with its corners and sharp edges.
 pub fn boundary_of_mesh(
     mesh: &Triangles,
     centre: DVec3,
@@ -23,14 +24,23 @@ pub fn boundary_of_mesh(
     sampling: Sampling,
 ) -> Result<Vec<DVec3>> {
     let samples = sample_surface_poisson(mesh, spacing, sampling)?;
-    Ok(samples.iter().map(|sample| sample.point - centre).collect())
+    let mut kept = Spaced::new(spacing);
+    for at in sharp_points(mesh, spacing) {
+        kept.offer(at);
+    }
+    for sample in &samples {
+        kept.offer(sample.point);
+    }
+    Ok(kept.points.into_iter().map(|at| at - centre).collect())
 }
 
-/// On the surface of a solid, `spacing` [m] apart, a quarter of a million at most. Details much smaller than the spacing may be missed.
+/// On the surface of a solid, `spacing` [m] apart, a quarter of a million at most, beginning with those of the `sharp` points that are on
+/// it. Details much smaller than the spacing may be missed.
 pub fn boundary_of_solid(
     solid: &dyn Solid,
     centre: DVec3,
     spacing: f64,
+    sharp: &[DVec3],
     sampling: Sampling,
 ) -> Result<Vec<DVec3>> {
     if !(spacing > 0.0 && spacing.is_finite()) {
@@ -40,6 +50,9 @@ pub fn boundary_of_solid(
     let most = sampling.most.min(MOST);
     let near = candidates(solid, spacing / CELLS_PER_SPACING, Sampling { most, ..sampling })?;
     let mut kept = Spaced::new(spacing);
+    for at in sharp.iter().filter(|at| solid.distance(**at).abs() <= 1e-6 * spacing) {
+        kept.offer(*at);
+    }
     for at in near {
         if let Some(on) = onto_surface(solid, at, 1e-6 * spacing) {
             kept.offer(on);
@@ -49,6 +62,41 @@ pub fn boundary_of_solid(
         }
     }
     Ok(kept.points.into_iter().map(|at| at - centre).collect())
+}
+
+/// Corners of a mesh, and points along its sharp edges about `spacing` [m] apart, corners first.
+pub fn sharp_points(mesh: &Triangles, spacing: f64) -> Vec<DVec3> {
+    // Normals on both sides of each edge. What is bent by less than 37° is a round thing in facets.
+    const BENT: f64 = 0.8;
+    let at = mesh.positions();
+    let mut sides: BTreeMap<[u32; 2], Vec<DVec3>> = BTreeMap::new();
+    for &[a, b, c] in mesh.indices() {
+        let corner = |n: u32| at[n as usize];
+        let normal = (corner(b) - corner(a)).cross(corner(c) - corner(a)).normalize_or_zero();
+        for [from, to] in [[a, b], [b, c], [c, a]] {
+            sides.entry([from.min(to), from.max(to)]).or_default().push(normal);
+        }
+    }
+    let is_sharp = |normals: &[DVec3]| normals.len() == 2 && normals[0].dot(normals[1]) < BENT;
+    let sharp: Vec<[u32; 2]> =
+        sides.iter().filter(|(_, normals)| is_sharp(normals)).map(|(edge, _)| *edge).collect();
+    // An edge that goes straight on at a vertex has no corner there.
+    let mut along: BTreeMap<u32, Vec<DVec3>> = BTreeMap::new();
+    for &[a, b] in &sharp {
+        let way = (at[b as usize] - at[a as usize]).normalize_or_zero();
+        along.entry(a).or_default().push(way);
+        along.entry(b).or_default().push(-way);
+    }
+    let goes_on = |ways: &[DVec3]| ways.len() == 2 && ways[0].dot(ways[1]) < -BENT;
+    let corners = along.iter().filter(|(_, ways)| !goes_on(ways)).map(|(n, _)| at[*n as usize]);
+    let mut points: Vec<DVec3> = corners.collect();
+    for [a, b] in sharp {
+        let (from, to) = (at[a as usize], at[b as usize]);
+        let parts = (from.distance(to) / spacing).floor().clamp(1.0, 4096.0) as u32;
+        let part = |n: u32| from.lerp(to, f64::from(n) / f64::from(parts));
+        points.extend((0..=parts).map(part));
+    }
+    points
 }
 
 /// Boundary particles at most of one solid, whatever is allowed: finding them takes some kilobytes for each.
@@ -180,10 +228,12 @@ mod tests {
     #[test]
     fn points_cover_a_sphere_and_a_box_evenly() {
         let sphere = Shape::sphere(0.5).unwrap();
-        let points = boundary_of_solid(&sphere, DVec3::ZERO, 0.1, Sampling::default()).unwrap();
+        let points =
+            boundary_of_solid(&sphere, DVec3::ZERO, 0.1, &[], Sampling::default()).unwrap();
         check(&points, &sphere, 0.1, std::f64::consts::PI);
         let cuboid = Shape::cuboid(DVec3::new(0.5, 0.25, 1.0)).unwrap();
-        let points = boundary_of_solid(&cuboid, DVec3::ZERO, 0.08, Sampling::default()).unwrap();
+        let points =
+            boundary_of_solid(&cuboid, DVec3::ZERO, 0.08, &[], Sampling::default()).unwrap();
         check(&points, &cuboid, 0.08, 2.0 * (0.5 + 1.0 + 2.0));
         let mesh = gallery::cuboid(DVec3::new(0.5, 0.25, 1.0));
         let points = boundary_of_mesh(&mesh, DVec3::ZERO, 0.08, Sampling::default()).unwrap();
@@ -194,12 +244,33 @@ mod tests {
     fn no_place_of_the_surface_is_far_from_a_point() {
         let cut = Shape::sphere(0.3).unwrap();
         let shape = Shape::cuboid(DVec3::splat(0.25)).unwrap().minus(cut, 0.05).unwrap();
-        let points = boundary_of_solid(&shape, DVec3::ZERO, 0.05, Sampling::default()).unwrap();
-        let dense = boundary_of_solid(&shape, DVec3::ZERO, 0.012, Sampling::default()).unwrap();
+        let points =
+            boundary_of_solid(&shape, DVec3::ZERO, 0.05, &[], Sampling::default()).unwrap();
+        let dense =
+            boundary_of_solid(&shape, DVec3::ZERO, 0.012, &[], Sampling::default()).unwrap();
         for at in dense {
             let nearest = points.iter().map(|p| p.distance(at)).fold(f64::INFINITY, f64::min);
             assert!(nearest < 0.05 * 1.25, "{nearest} m from {at}");
         }
+    }
+
+    #[test]
+    fn corners_and_edges_of_a_box_have_points() {
+        let half = DVec3::new(0.5, 0.25, 1.0);
+        let cuboid = Shape::cuboid(half).unwrap();
+        let sharp = sharp_points(&gallery::cuboid(half), 0.1);
+        let points = boundary_of_solid(&cuboid, DVec3::ZERO, 0.1, &sharp, Sampling::default());
+        let points = points.unwrap();
+        check(&points, &cuboid, 0.1, 2.0 * (0.5 + 1.0 + 2.0));
+        let extreme = |at: &DVec3| (at.abs() - half).abs().cmple(DVec3::splat(1e-9));
+        let of = |wanted: u32| {
+            let many = |at: &&DVec3| extreme(at).bitmask().count_ones() == wanted;
+            points.iter().filter(many).count()
+        };
+        assert_eq!(of(3), 8, "all corners");
+        // Four edges each of ten, five and twenty parts.
+        assert_eq!(of(2), 4 * (9 + 4 + 19), "all edges");
+        assert!(sharp_points(&gallery::sphere(0.5, 4), 0.1).is_empty(), "a ball has none");
     }
 
     #[test]
@@ -215,18 +286,18 @@ mod tests {
     fn what_cannot_be_sampled_is_refused() {
         let sphere = Shape::sphere(1.0).unwrap();
         for spacing in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            let bad = boundary_of_solid(&sphere, DVec3::ZERO, spacing, Sampling::default());
+            let bad = boundary_of_solid(&sphere, DVec3::ZERO, spacing, &[], Sampling::default());
             assert!(bad.unwrap_err().to_string().contains("spacing"));
         }
         // Also where the grid of all candidates could not be held in any memory.
         let few = Sampling { most: 1000, seed: 0 };
         for spacing in [0.04, 1e-4, 1e-9] {
-            let bad = boundary_of_solid(&sphere, DVec3::ZERO, spacing, few).unwrap_err();
+            let bad = boundary_of_solid(&sphere, DVec3::ZERO, spacing, &[], few).unwrap_err();
             assert!(bad.to_string().contains("or more"), "{bad}");
         }
-        assert!(boundary_of_solid(&sphere, DVec3::ZERO, 1e-300, few).is_err());
+        assert!(boundary_of_solid(&sphere, DVec3::ZERO, 1e-300, &[], few).is_err());
         let endless = Shape::half_space(DVec3::Y, 0.0).unwrap();
-        assert!(boundary_of_solid(&endless, DVec3::ZERO, 0.1, Sampling::default()).is_err());
+        assert!(boundary_of_solid(&endless, DVec3::ZERO, 0.1, &[], Sampling::default()).is_err());
         assert!(boundary_of_mesh(&gallery::cuboid(DVec3::ONE), DVec3::ZERO, 0.0, few).is_err());
     }
 }

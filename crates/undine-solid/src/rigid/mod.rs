@@ -7,6 +7,6 @@ pub mod pieces;
 pub mod spin;
 
 pub use body::RigidBody;
-pub use boundary::{boundary_of_mesh, boundary_of_solid, boundary_of_vertices};
+pub use boundary::{boundary_of_mesh, boundary_of_solid, boundary_of_vertices, sharp_points};
 pub use inertia::Inertia;
 pub use spin::spin;

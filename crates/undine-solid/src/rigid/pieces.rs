@@ -1,13 +1,13 @@
 //! From inputs to rigid bodies: the connected pieces of a surface, a shape, or a shape at every point of a cloud.
 
-use super::boundary::{boundary_of_mesh, boundary_of_solid, boundary_of_vertices};
+use super::boundary::{boundary_of_mesh, boundary_of_solid, boundary_of_vertices, sharp_points};
 use super::inertia::Inertia;
 use crate::error::{Result, SolidError};
 use std::sync::Arc;
 use undine_core::glam::{DQuat, DVec3};
 use undine_core::mesh::Surface;
 use undine_geometry::sampling::Sampling;
-use undine_geometry::{MassProperties, Pose, Shape, Solid, Triangles, meshing};
+use undine_geometry::{Detail, Form, MassProperties, Pose, Shape, Solid, Triangles, meshing};
 use undine_sim::offers::PieceLooks;
 
 /// A moment of inertia smaller than this share of the body's largest one is made that large: a needle's own moment, by which
@@ -68,7 +68,14 @@ impl Piece {
             return Err(SolidError::NoVolume { volume: f64::INFINITY });
         };
         let spacing = spacing.unwrap_or(0.1 * bounds.size().max_element());
-        let boundary = boundary_of_solid(&**shape, solid.centre, spacing, Sampling::default())?;
+        let mut sharp = Vec::new();
+        for form in shape.forms(&Detail::default())? {
+            if let Form::Mesh(mesh) = form {
+                sharp.extend(sharp_points(&mesh, spacing));
+            }
+        }
+        let boundary =
+            boundary_of_solid(&**shape, solid.centre, spacing, &sharp, Sampling::default())?;
         Ok(Self { solid, boundary, looks: PieceLooks::Shape(shape.clone()) })
     }
 

@@ -1,5 +1,6 @@
 //! What solids do, held against nature.
 
+mod contact;
 mod flight;
 mod held;
 mod resume;

@@ -1,0 +1,419 @@
+//! Contact of boundary particles, written on what Objects offer: whatever has boundary particles that hang on unknowns bumps into
+//! colliders and into rigid bodies, whatever kind of Object it is (Loki §6.3).
+//!
+//! *Detection* ([`find`]) looks for contacts at the iterate of the Newton loop, along the whole way since the step began. *Response* is
+//! hard, where contacts go into the coupled system as they are, which finds forces that fulfil Coulomb's law exactly
+//! ([`undine_sim::newton::touch`]); or it is by penalties, stiff springs of an energy ([`undine_sim::newton::penalty`]). Forces are kept in channels, for the next step to begin with. What overlaps when a step begins is parted
+//! without a jolt, and what a fluid has pushed into something is taken out again ([`part`]).
+
+mod find;
+mod memory;
+mod pairs;
+mod part;
+
+use find::{Found, Part, Surroundings};
+use memory::Memory;
+use std::collections::BTreeMap;
+use undine_core::glam::{DQuat, DVec3};
+use undine_geometry::Pose;
+use undine_geometry::collider::Collider;
+use undine_sim::coupling::{self, Coupling};
+use undine_sim::newton::{
+    Contact, Contacts, Embedded as Hung, PenaltyTerm, Pose as BodyPose, Term, penalty,
+};
+use undine_sim::offers::{Embedded, SolidBodies};
+use undine_sim::world::ChannelKey;
+use undine_sim::{Id, Ingest, Moment, ObjectId, Result, StoreId, World};
+
+/// Friction between bodies, where the scene says nothing.
+const BODY_FRICTION: f64 = 0.3;
+/// The radius of boundary particles of bodies, as a part of the body's.
+const SKIN: f64 = 1e-6;
+
+/// How contacts behave.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Manner {
+    /// What is left of the speed of an impact.
+    pub restitution: f64,
+    /// The coefficient of friction; without it, that of each collider.
+    pub friction: Option<f64>,
+    /// With a stiffness [N/m], contacts are penalties; without one, they are hard.
+    pub stiffness: Option<f64>,
+}
+
+/// Boundary particles of some Objects against colliders and rigid bodies.
+pub struct Touching {
+    sides: Vec<Side>,
+    colliders: Vec<(ObjectId, Id<Option<Collider>>)>,
+    bodies: Vec<Bodies>,
+    memory: Memory,
+    /// How contacts behave.
+    pub manner: Manner,
+    found: Vec<Found>,
+    /// Where bodies were when contacts were found.
+    then: BTreeMap<ObjectId, Vec<BodyPose>>,
+}
+
+/// An Object whose boundary particles bump into things, during a step.
+struct Side {
+    object: ObjectId,
+    boundary: Embedded,
+    ids: Vec<u64>,
+    /// The body that each particle is fixed to, if they are.
+    body: Vec<u32>,
+    /// The radius of each particle [m].
+    radius: Vec<f64>,
+    /// Edges between particles that move by themselves; where there are none, each particle for itself.
+    edges: Vec<[u32; 2]>,
+    /// The neighbours of each particle along edges, and where those of each begin.
+    beside: (Vec<u32>, Vec<u32>),
+    /// Where bodies are when the step begins: centre and orientation.
+    bodies: Vec<(DVec3, DQuat)>,
+    /// Where they are when the step begins, and where they would be without forces [m].
+    start: Vec<DVec3>,
+    flight: Vec<DVec3>,
+}
+
+/// An Object of rigid bodies that things bump into, during a step.
+struct Bodies {
+    object: ObjectId,
+    solids: SolidBodies,
+    start: Vec<Pose>,
+    flight: Vec<Pose>,
+}
+
+impl Touching {
+    /// Those of the scope that can bump into colliders and bodies of all these Objects; none if nothing can.
+    pub fn new(
+        ingest: &mut Ingest<'_>,
+        scope: &[ObjectId],
+        all: &[ObjectId],
+    ) -> Result<Option<Self>> {
+        let world = &*ingest.world;
+        let offers = |id: &ObjectId| &world.object(*id).offers;
+        // Particles in spatial order are swept instead.
+        let side = |id: &ObjectId| match (offers(id).boundary, offers(id).dofs) {
+            (Some(boundary), Some(_)) if !matches!(boundary, Embedded::Particles(_)) => {
+                Some(Side::new(*id, boundary))
+            }
+            _ => None,
+        };
+        let sides: Vec<Side> = scope.iter().filter_map(side).collect();
+        let colliders: Vec<_> =
+            all.iter().filter_map(|id| Some((*id, offers(id).collider?))).collect();
+        let bodies: Vec<Bodies> = all
+            .iter()
+            .filter_map(|id| Some(Bodies::new(*id, offers(id).solids.clone()?)))
+            .collect();
+        let count = |solids: &SolidBodies| world.points[solids.bodies.centres.points].len();
+        let alone = bodies.len() == 1
+            && sides.len() == 1
+            && bodies[0].object == sides[0].object
+            && count(&bodies[0].solids) == 1;
+        // Strands and the like touch each other.
+        let thin = sides.iter().any(|side| !matches!(side.boundary, Embedded::OnBodies(_)));
+        let nothing = colliders.is_empty() && (bodies.is_empty() || alone) && !thin;
+        if sides.is_empty() || nothing {
+            return Ok(None);
+        }
+        for object in sides.iter().map(|side| side.object).chain(bodies.iter().map(|b| b.object)) {
+            ingest.world.objects[object.0].coupled = true;
+        }
+        let memory = Memory::new(ingest)?;
+        let (manner, then) = (Manner::default(), BTreeMap::new());
+        Ok(Some(Self { sides, colliders, bodies, memory, manner, found: Vec::new(), then }))
+    }
+
+    /// The stores that it looks at.
+    pub fn reads(&self, world: &World) -> Vec<ChannelKey> {
+        let mut stores: Vec<StoreId> = Vec::new();
+        for side in &self.sides {
+            stores.push(side.boundary.store());
+            stores.extend(world.object(side.object).offers.dofs.map(|dofs| dofs.store()));
+        }
+        let centres = |bodies: &Bodies| StoreId::from(bodies.solids.bodies.centres.points);
+        stores.extend(self.bodies.iter().map(centres));
+        stores.sort();
+        stores.dedup();
+        stores.into_iter().map(StoreId::everything).collect()
+    }
+
+    /// The store where it keeps what the next step begins with.
+    pub fn memory(&self) -> StoreId {
+        self.memory.store()
+    }
+
+    /// Looks at where a step begins.
+    pub fn begin(&mut self, world: &World) -> Result<()> {
+        for side in &mut self.sides {
+            side.ids = coupling::ids(world, &side.boundary)?;
+            side.body = coupling::bodies(world, &side.boundary)?;
+            side.start = positions(world, &side.boundary, 0.0)?;
+            side.measure(world)?;
+            side.flight.clear();
+        }
+        for bodies in &mut self.bodies {
+            bodies.start = poses(world, &bodies.solids)?;
+            bodies.flight.clear();
+        }
+        self.found.clear();
+        self.memory.recall(world)
+    }
+
+    /// Keeps the forces that the next step begins with.
+    pub fn remember(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        if let Some(stiffness) = self.manner.stiffness {
+            self.find_contacts(world, now)?;
+            for found in &mut self.found {
+                found.contact.force = penalty::push(&found.contact, stiffness).force;
+            }
+        }
+        self.memory.remember(world, &self.found)
+    }
+
+    /// How far the two sides of a contact have gone relative to each other since it was found [m].
+    fn moved_since<'a>(&self, found: &Found, hung: &dyn Fn(ObjectId) -> Hung<'a>) -> DVec3 {
+        let moved = |part: &Part, place: DVec3| match part {
+            Part::Still => DVec3::ZERO,
+            Part::Particles { object, on } => {
+                let side = self.sides.iter().find(|side| side.object == *object);
+                match (side.and_then(|side| side.body.get(on[0].0 as usize)), self.then.get(object))
+                {
+                    (Some(&body), Some(then)) => {
+                        let then = &then[body as usize];
+                        hung(*object).carried(body as usize, found.at, then) - found.at
+                    }
+                    _ => {
+                        let placed = hung(*object);
+                        let weighted =
+                            |&(n, weight): &(u32, f64)| placed.placed()[n as usize].x * weight;
+                        on.iter().map(weighted).sum::<DVec3>() - place
+                    }
+                }
+            }
+            Part::Body { object, body } => self.then.get(object).map_or(DVec3::ZERO, |then| {
+                let then = &then[*body as usize];
+                hung(*object).carried(*body as usize, found.at, then) - found.at
+            }),
+        };
+        moved(&found.first, found.places[0]) - moved(&found.second, found.places[1])
+    }
+
+    /// Adds contacts with what they hang on.
+    fn hang<'a>(
+        &self,
+        hung: &dyn Fn(ObjectId) -> Hung<'a>,
+        out: &mut Contacts,
+        contact: impl Fn(&Found) -> Contact,
+    ) {
+        for found in &self.found {
+            out.add(contact(found), |ends| {
+                for (part, sign) in [(&found.first, 1.0), (&found.second, -1.0)] {
+                    match part {
+                        Part::Still => {}
+                        Part::Particles { object, on } => {
+                            let hung = hung(*object);
+                            for &(particle, weight) in on.iter().filter(|on| on.1 != 0.0) {
+                                hung.touch(particle as usize, found.at, sign * weight, ends);
+                            }
+                        }
+                        Part::Body { object, body } => {
+                            hung(*object).touch_body(*body as usize, found.at, sign, ends);
+                        }
+                    }
+                }
+            });
+        }
+    }
+}
+
+impl Side {
+    fn new(object: ObjectId, boundary: Embedded) -> Self {
+        Self {
+            object,
+            boundary,
+            ids: Vec::new(),
+            body: Vec::new(),
+            radius: Vec::new(),
+            edges: Vec::new(),
+            beside: (Vec::new(), Vec::new()),
+            bodies: Vec::new(),
+            start: Vec::new(),
+            flight: Vec::new(),
+        }
+    }
+
+    /// Which particles edges join.
+    fn connect(&mut self, world: &World) {
+        let edges = world.object(self.object).offers.edges.as_deref().unwrap_or(&[]);
+        let places: BTreeMap<u64, u32> = self.ids.iter().copied().zip(0..).collect();
+        let place = |id: &u64| places.get(id).copied();
+        self.edges = edges.iter().filter_map(|[a, b]| Some([place(a)?, place(b)?])).collect();
+        let mut pairs: Vec<[u32; 2]> =
+            self.edges.iter().flat_map(|&[a, b]| [[a, b], [b, a]]).collect();
+        pairs.sort_unstable();
+        let starts = (0..=self.ids.len() as u32)
+            .map(|n| pairs.partition_point(|pair| pair[0] < n) as u32)
+            .collect();
+        self.beside = (starts, pairs.into_iter().map(|pair| pair[1]).collect());
+        if self.edges.is_empty() {
+            self.edges = (0..self.ids.len() as u32).map(|n| [n, n]).collect();
+        }
+    }
+
+    fn neighbours(&self, particle: u32) -> &[u32] {
+        let (starts, beside) = &self.beside;
+        let n = particle as usize;
+        &beside[starts[n] as usize..starts[n + 1] as usize]
+    }
+
+    /// How large particles are. Those on bodies are points; they keep a millionth of the body's size, so that rounding does not decide on
+    /// which side of a sheet they are.
+    fn measure(&mut self, world: &World) -> Result<()> {
+        let Embedded::OnBodies(on) = &self.boundary else {
+            let radius = coupling::numbers(world, &self.boundary, "pscale")?;
+            self.radius = radius.unwrap_or_else(|| vec![0.0; self.start.len()]);
+            self.connect(world);
+            return Ok(());
+        };
+        let points = &world.points[on.bodies.centres.points];
+        let size = points.column(on.bodies.centres.radius)?;
+        self.radius = self.body.iter().map(|&body| SKIN * size[body as usize]).collect();
+        let (centre, turn) =
+            (points.column(points.position())?, points.column(on.bodies.orientation)?);
+        self.bodies = centre.iter().copied().zip(turn.iter().copied()).collect();
+        Ok(())
+    }
+}
+
+impl Bodies {
+    fn new(object: ObjectId, solids: SolidBodies) -> Self {
+        Self { object, solids, start: Vec::new(), flight: Vec::new() }
+    }
+}
+
+impl Coupling for Touching {
+    fn objects(&self) -> Vec<ObjectId> {
+        self.sides.iter().map(|side| side.object).collect()
+    }
+
+    fn terms<'a>(&'a self, hung: &dyn Fn(ObjectId) -> Hung<'a>) -> Vec<Box<dyn Term + 'a>> {
+        let Some(stiffness) = self.manner.stiffness else { return Vec::new() };
+        let mut contacts = Contacts::new();
+        self.hang(hung, &mut contacts, |found| {
+            let moved = self.moved_since(found, hung);
+            let contact = found.contact;
+            let gap = contact.gap + moved.dot(contact.normal);
+            Contact { gap, slip: contact.slip + moved, ..contact }
+        });
+        vec![Box::new(PenaltyTerm { name: "collision", contacts, stiffness })]
+    }
+
+    fn take_multipliers(&mut self, _: &mut dyn Iterator<Item = Vec<f64>>) {}
+
+    fn find_contacts(&mut self, world: &World, now: &Moment) -> Result<bool> {
+        let mut places = Vec::with_capacity(self.sides.len());
+        for side in &mut self.sides {
+            let here = positions(world, &side.boundary, now.step)?;
+            if side.flight.is_empty() {
+                side.flight.clone_from(&here);
+            }
+            places.push(here);
+        }
+        let mut poses_now = Vec::with_capacity(self.bodies.len());
+        for bodies in &mut self.bodies {
+            let here = poses(world, &bodies.solids)?;
+            if bodies.flight.is_empty() {
+                bodies.flight.clone_from(&here);
+            }
+            poses_now.push(here);
+        }
+        let surroundings = Surroundings {
+            sides: &self.sides,
+            places: &places,
+            bodies: &self.bodies,
+            poses: &poses_now,
+            manner: self.manner,
+            step: now.step,
+        };
+        let mut found = Vec::new();
+        for (object, id) in &self.colliders {
+            let Some(collider) = &world.colliders[*id] else { continue };
+            let step = collider.during(now.time, now.time + now.step)?;
+            surroundings.against_collider(*object, &step, &mut found)?;
+            surroundings.edges_against_collider(*object, &step, &mut found)?;
+        }
+        surroundings.against_bodies(&mut found)?;
+        surroundings.against_each_other(&mut found)?;
+        self.then.clear();
+        let movable: Vec<_> = self.movable().collect();
+        for (object, on) in movable {
+            self.then.insert(object, coupling::poses(world, &on.bodies)?);
+        }
+        let mut before = std::mem::replace(&mut self.found, found);
+        if self.manner.stiffness.is_some() {
+            // Springs along surfaces begin with what the step before has left.
+            before.clear();
+        }
+        self.memory.guess(&before, &mut self.found);
+        Ok(self.manner.stiffness.is_none() && self.found.iter().any(Found::is_broken))
+    }
+
+    fn contacts<'a>(&self, hung: &dyn Fn(ObjectId) -> Hung<'a>, out: &mut Contacts) {
+        if self.manner.stiffness.is_none() {
+            self.hang(hung, out, |found| found.contact);
+        }
+    }
+
+    fn take_contact_forces(&mut self, forces: &mut dyn Iterator<Item = DVec3>) {
+        if self.manner.stiffness.is_some() {
+            return;
+        }
+        for (found, force) in self.found.iter_mut().zip(forces) {
+            found.contact.force = force;
+        }
+    }
+
+    /// Whatever passes through something all the same, such as what is squeezed by walls that close, stays where the step began.
+    fn give_up(&mut self, world: &World) -> Result<()> {
+        let broken = self.found.iter().filter(|found| found.is_broken());
+        let parts: Vec<Part> = broken.flat_map(|found| [found.first, found.second]).collect();
+        for side in &self.sides {
+            let Embedded::OnBodies(on) = side.boundary else { continue };
+            let points = &world.points[on.bodies.centres.points];
+            let mut position = points.column_mut(points.position())?;
+            let mut orientation = points.column_mut(on.bodies.orientation)?;
+            let mut velocity = points.column_mut(on.bodies.centres.velocity)?;
+            for part in &parts {
+                let body = match part {
+                    Part::Particles { object, on } if *object == side.object => {
+                        side.body[on[0].0 as usize] as usize
+                    }
+                    Part::Body { object, body } if *object == side.object => *body as usize,
+                    _ => continue,
+                };
+                (position[body], orientation[body]) = side.bodies[body];
+                velocity[body] = DVec3::ZERO;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn positions(world: &World, boundary: &Embedded, ahead: f64) -> Result<Vec<DVec3>> {
+    Ok(coupling::placed(world, boundary, ahead)?.into_iter().map(|placed| placed.x).collect())
+}
+
+/// Where the forms of bodies are at the iterate: from their own coordinates to the world.
+fn poses(world: &World, solids: &SolidBodies) -> Result<Vec<Pose>> {
+    let points = &world.points[solids.bodies.centres.points];
+    let (centre, turn) =
+        (points.column(points.position())?, points.column(solids.bodies.orientation)?);
+    let (principal, pivot) = (points.column(solids.principal)?, points.column(solids.pivot)?);
+    Ok((0..points.len())
+        .map(|n| {
+            let rotation = (turn[n] * principal[n].inverse()).normalize();
+            Pose { rotation, translation: centre[n] - rotation * pivot[n] }
+        })
+        .collect())
+}

@@ -1,0 +1,348 @@
+//! Islands: all that elements tie together and a contact touches, factored each by itself, so that contacts know exactly how it
+//! gives way.
+//!
+//! An island is a connected part of the saddle matrix ( A Bᵀ ; B 0 ). Its unknowns are put in the order of Cuthill and McKee, each multiplier of a
+//! hard row right behind the last unknown that the row holds, and it is factored as L·D·Lᵀ within its envelope (George & Liu 1981,
+//! *Computer solution of large sparse positive definite systems*, §4.3, §6.2). Strands of hair have narrow envelopes: factors and solves are
+//! linear in their length.
+
+use super::touch::Block;
+use rayon::prelude::*;
+use undine_linsolve::Csr;
+
+/// A pivot of a multiplier smaller than this share of what it was made of says that its row is said already.
+const SAID_ALREADY: f64 = 1e-11;
+
+/// A connected part of a system, factored.
+#[derive(Debug)]
+pub(super) struct Island {
+    /// The rows of the system in the order of elimination; those of multipliers come behind all unknowns.
+    order: Vec<u32>,
+    /// The first column of each row's envelope, and where the row begins in `entries`.
+    first: Vec<u32>,
+    starts: Vec<usize>,
+    /// L below its diagonal of ones, row after row.
+    entries: Vec<f64>,
+    /// 1/D; 0 for rows that are said already.
+    pivots: Vec<f64>,
+    /// The touched rows, by their places in the order, as the rows of the block.
+    touched: Vec<u32>,
+}
+
+/// The islands of a system that contacts touch, and the block of each: how its touched rows follow from forces on them. `touched` says which
+/// unknowns are, and `b` are the hard rows.
+pub(super) fn islands(a: &Csr<f64>, b: &Csr<f64>, touched: &[bool]) -> Vec<(Island, Block)> {
+    let saddle = Saddle { a, b, transposed: b.transpose() };
+    // The rows of each part, and the place of each row in its part.
+    let mut local = vec![u32::MAX; a.rows() + b.rows()];
+    let mut parts: Vec<Vec<u32>> = Vec::new();
+    for row in (0..a.rows()).filter(|&row| touched[row]) {
+        if local[row] == u32::MAX {
+            parts.push(saddle.part_of(row as u32, &mut local));
+        }
+    }
+    // Parts have no row in common, and are found in a fixed order.
+    parts
+        .into_par_iter()
+        .map(|part| {
+            let island = Island::factor(&saddle, saddle.arranged(&part, &local), touched);
+            let block = island.block();
+            (island, block)
+        })
+        .collect()
+}
+
+/// The saddle matrix ( A Bᵀ ; B 0 ).
+struct Saddle<'m> {
+    a: &'m Csr<f64>,
+    b: &'m Csr<f64>,
+    transposed: Csr<f64>,
+}
+
+impl Saddle<'_> {
+    fn is_unknown(&self, row: u32) -> bool {
+        (row as usize) < self.a.rows()
+    }
+
+    /// The entries of a row on unknowns.
+    fn row(&self, row: u32) -> (&[u32], &[f64]) {
+        match self.is_unknown(row) {
+            true => self.a.row(row as usize),
+            false => self.b.row(row as usize - self.a.rows()),
+        }
+    }
+
+    /// The neighbours of a row.
+    fn neighbours(&self, row: u32) -> impl Iterator<Item = u32> + '_ {
+        let n = self.a.rows() as u32;
+        let held: &[u32] =
+            if self.is_unknown(row) { self.transposed.row(row as usize).0 } else { &[] };
+        self.row(row).0.iter().copied().chain(held.iter().map(move |row| n + row))
+    }
+
+    /// All rows that hang together with one, as a search in breadth meets them; `local` gets their places.
+    fn part_of(&self, from: u32, local: &mut [u32]) -> Vec<u32> {
+        let mut list = vec![from];
+        local[from as usize] = 0;
+        let mut next = 0;
+        while next < list.len() {
+            for other in self.neighbours(list[next]) {
+                if local[other as usize] == u32::MAX {
+                    local[other as usize] = list.len() as u32;
+                    list.push(other);
+                }
+            }
+            next += 1;
+        }
+        list
+    }
+
+    /// The order of elimination of a part: of Cuthill and McKee, begun at an end, multipliers behind the last of their unknowns.
+    fn arranged(&self, part: &[u32], local: &[u32]) -> Vec<u32> {
+        // What a search meets last is at an end; from there, the levels of a second search are narrow.
+        let end = part.iter().rev().copied().find(|&row| self.is_unknown(row)).unwrap_or(part[0]);
+        let mut place = vec![u32::MAX; part.len()];
+        let mut met = vec![false; part.len()];
+        met[local[end as usize] as usize] = true;
+        let (mut order, mut next) = (vec![end], 0);
+        let mut unknowns = 0;
+        while next < order.len() {
+            if self.is_unknown(order[next]) {
+                place[local[order[next] as usize] as usize] = unknowns;
+                unknowns += 1;
+            }
+            for other in self.neighbours(order[next]) {
+                let met = &mut met[local[other as usize] as usize];
+                if !std::mem::replace(met, true) {
+                    order.push(other);
+                }
+            }
+            next += 1;
+        }
+        let key = |row: u32| {
+            let place = |row: u32| place[local[row as usize] as usize];
+            match self.is_unknown(row) {
+                true => (place(row), 0_u8, row),
+                false => {
+                    let last = self.row(row).0.iter().map(|&column| place(column)).max();
+                    (last.unwrap_or(0), 1_u8, row)
+                }
+            }
+        };
+        order.sort_by_cached_key(|&row| key(row));
+        order
+    }
+}
+
+impl Island {
+    fn factor(saddle: &Saddle<'_>, order: Vec<u32>, touched: &[bool]) -> Self {
+        let mut places: Vec<(u32, u32)> = order.iter().copied().zip(0..).collect();
+        places.sort_unstable();
+        let place = |row: u32| {
+            places.binary_search_by_key(&row, |entry| entry.0).map_or(0, |at| places[at].1 as usize)
+        };
+        // The lower part of the matrix in its envelope. Entries of a multiplier stand in its own row, since its unknowns come before.
+        let (mut first, mut starts, mut entries) = (Vec::new(), Vec::new(), Vec::new());
+        let mut diagonal = vec![0.0; order.len()];
+        let mut below = Vec::new();
+        for (at, &row) in order.iter().enumerate() {
+            let (columns, values) = saddle.row(row);
+            below.clear();
+            below.extend(columns.iter().map(|&column| place(column)));
+            let begin = below.iter().copied().filter(|&column| column < at).min().unwrap_or(at);
+            first.push(begin as u32);
+            starts.push(entries.len());
+            entries.resize(entries.len() + at - begin, 0.0);
+            let start = starts[at];
+            for (&column, value) in below.iter().zip(values) {
+                if column < at {
+                    entries[start + column - begin] += value;
+                } else if column == at {
+                    diagonal[at] += value;
+                }
+            }
+        }
+        let mut touched_rows = Vec::new();
+        for (at, &row) in order.iter().enumerate() {
+            if saddle.is_unknown(row) && touched[row as usize] {
+                touched_rows.push((row, at as u32));
+            }
+        }
+        touched_rows.sort_unstable();
+        let touched = touched_rows.into_iter().map(|(_, at)| at).collect();
+        let mut island = Self { order, first, starts, entries, pivots: Vec::new(), touched };
+        island.eliminate(&diagonal, saddle.a.rows());
+        island
+    }
+
+    /// L·D·Lᵀ, row by row.
+    fn eliminate(&mut self, diagonal: &[f64], n: usize) {
+        self.pivots = vec![0.0; self.order.len()];
+        for i in 0..self.order.len() {
+            let begin = self.first[i] as usize;
+            let (before, from) = self.entries.split_at_mut(self.starts[i]);
+            let row = &mut from[..i - begin];
+            // Row by row of L·D first, then divided by D.
+            for j in begin..i {
+                let other = self.first[j] as usize;
+                let both = begin.max(other);
+                let own = &row[both - begin..j - begin];
+                let their = &before[self.starts[j] + both - other..self.starts[j] + j - other];
+                row[j - begin] -= dot(own, their);
+            }
+            let (mut sum, mut made_of) = (diagonal[i], diagonal[i].abs());
+            for (k, value) in row.iter_mut().enumerate() {
+                let scaled = *value * self.pivots[begin + k];
+                sum -= *value * scaled;
+                made_of += (*value * scaled).abs();
+                *value = scaled;
+            }
+            let is_multiplier = self.order[i] as usize >= n;
+            let nothing = is_multiplier && sum.abs() <= SAID_ALREADY * made_of;
+            self.pivots[i] = if nothing || sum == 0.0 { 0.0 } else { 1.0 / sum };
+        }
+    }
+
+    /// Solves for all rows, in the order of elimination.
+    fn solve(&self, x: &mut [f64]) {
+        let from = x.iter().position(|&x| x != 0.0).unwrap_or(x.len());
+        for i in from..x.len() {
+            let begin = (self.first[i] as usize).max(from);
+            if begin < i {
+                let row = &self.entries[self.starts[i] + begin - self.first[i] as usize..];
+                x[i] -= dot(&row[..i - begin], &x[begin..i]);
+            }
+        }
+        x[from..].iter_mut().zip(&self.pivots[from..]).for_each(|(x, pivot)| *x *= pivot);
+        for i in (0..x.len()).rev() {
+            let begin = self.first[i] as usize;
+            let value = x[i];
+            let row = &self.entries[self.starts[i]..self.starts[i] + i - begin];
+            x[begin..i].iter_mut().zip(row).for_each(|(x, l)| *x -= l * value);
+        }
+    }
+
+    /// How touched rows follow from forces on them.
+    fn block(&self) -> Block {
+        let width = self.touched.len();
+        let mut inverse = vec![0.0; width * width];
+        let mut x = vec![0.0; self.order.len()];
+        for (column, &at) in self.touched.iter().enumerate() {
+            x.fill(0.0);
+            x[at as usize] = 1.0;
+            self.solve(&mut x);
+            for (row, &at) in self.touched.iter().enumerate() {
+                inverse[width * column + row] = x[at as usize];
+            }
+        }
+        // To the bit, since rows are read as columns.
+        for i in 0..width {
+            for j in 0..i {
+                let mean = 0.5 * (inverse[width * i + j] + inverse[width * j + i]);
+                (inverse[width * i + j], inverse[width * j + i]) = (mean, mean);
+            }
+        }
+        let rows = self.touched.iter().map(|&at| self.order[at as usize]).collect();
+        Block { rows, inverse }
+    }
+
+    /// What forces on the touched rows, in the order of the block, make of all rows: those of unknowns, and behind them those of
+    /// multipliers.
+    pub fn follow(&self, force: &[f64]) -> Vec<(u32, f64)> {
+        let mut x = vec![0.0; self.order.len()];
+        for (&at, force) in self.touched.iter().zip(force) {
+            x[at as usize] = *force;
+        }
+        self.solve(&mut x);
+        self.order.iter().copied().zip(x).collect()
+    }
+}
+
+#[inline]
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).fold(0.0, |sum, (a, b)| sum + a * b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two chains with branches and a hard row in one of them, against dense elimination.
+    #[test]
+    fn blocks_are_those_of_the_whole_inverse() {
+        let n = 14;
+        let tie = |i: usize, j: usize| -> f64 {
+            let near = i.abs_diff(j);
+            let same = (i < 7) == (j < 7);
+            match (near, same) {
+                (0, _) => 3.0 + 0.1 * i as f64,
+                (1, true) => -1.0,
+                (3, true) => -0.3,
+                _ => 0.0,
+            }
+        };
+        let a = Csr::from_rows(n, n, |row, out| {
+            out.extend((0..n).map(|c| (c as u32, tie(row, c))).filter(|entry| entry.1 != 0.0));
+        })
+        .unwrap();
+        let b = Csr::from_rows(2, n, |row, out| {
+            // The second says the same as the first.
+            out.extend([(1_u32, 1.0), (4, -0.5)].map(|(c, v)| (c, v * (1.0 + row as f64))));
+        })
+        .unwrap();
+        let mut touched = vec![false; n];
+        [0, 2, 5, 9, 13].iter().for_each(|&row| touched[row] = true);
+        let found = islands(&a, &b, &touched);
+        assert_eq!(found.len(), 2);
+        let rows: Vec<Vec<u32>> = found.iter().map(|(_, block)| block.rows.clone()).collect();
+        assert_eq!(rows, [vec![0, 2, 5], vec![9, 13]]);
+
+        // The whole saddle matrix with the first hard row alone, dense.
+        let width = n + 1;
+        let held = |i: usize| [(1, 1.0), (4, -0.5)].into_iter().find(|entry| entry.0 == i);
+        let entry = |i: usize, j: usize| match (i < n, j < n) {
+            (true, true) => tie(i, j),
+            (false, false) => 0.0,
+            _ => held(i.min(j)).map_or(0.0, |entry| entry.1),
+        };
+        let whole: Vec<f64> = (0..width * width).map(|k| entry(k / width, k % width)).collect();
+        for (island, block) in &found {
+            for (column, &row) in block.rows.iter().enumerate() {
+                let mut rhs = vec![0.0; width];
+                rhs[row as usize] = 1.0;
+                let wanted = gauss(whole.clone(), rhs);
+                for (k, &other) in block.rows.iter().enumerate() {
+                    let found = block.inverse[block.rows.len() * column + k];
+                    assert!((found - wanted[other as usize]).abs() < 1e-12, "{row} {other}");
+                }
+                let mut unit = vec![0.0; block.rows.len()];
+                unit[column] = 1.0;
+                for (row, value) in island.follow(&unit) {
+                    if (row as usize) < n {
+                        assert!((value - wanted[row as usize]).abs() < 1e-12);
+                    }
+                }
+            }
+        }
+    }
+
+    fn gauss(mut a: Vec<f64>, mut b: Vec<f64>) -> Vec<f64> {
+        let n = b.len();
+        for i in 0..n {
+            let size = |row: usize| a[n * row + i].abs();
+            let pivot = (i..n).max_by(|&p, &q| size(p).total_cmp(&size(q))).unwrap();
+            (0..n).for_each(|j| a.swap(n * i + j, n * pivot + j));
+            b.swap(i, pivot);
+            for k in i + 1..n {
+                let factor = a[n * k + i] / a[n * i + i];
+                (i..n).for_each(|j| a[n * k + j] -= factor * a[n * i + j]);
+                b[k] -= factor * b[i];
+            }
+        }
+        for i in (0..n).rev() {
+            let sum = (i + 1..n).fold(b[i], |sum, j| sum - a[n * i + j] * b[j]);
+            b[i] = sum / a[n * i + i];
+        }
+        b
+    }
+}
