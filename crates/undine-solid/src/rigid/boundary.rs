@@ -92,7 +92,8 @@ pub fn sharp_points(mesh: &Triangles, spacing: f64) -> Vec<DVec3> {
     let mut points: Vec<DVec3> = corners.collect();
     for [a, b] in sharp {
         let (from, to) = (at[a as usize], at[b as usize]);
-        let parts = (from.distance(to) / spacing).floor().clamp(1.0, 4096.0) as u32;
+        // No nearer than the spacing, whatever rounding does.
+        let parts = ((1.0 - 1e-9) * from.distance(to) / spacing).floor().clamp(1.0, 4096.0) as u32;
         let part = |n: u32| from.lerp(to, f64::from(n) / f64::from(parts));
         points.extend((0..=parts).map(part));
     }
@@ -268,8 +269,8 @@ mod tests {
             points.iter().filter(many).count()
         };
         assert_eq!(of(3), 8, "all corners");
-        // Four edges each of ten, five and twenty parts.
-        assert_eq!(of(2), 4 * (9 + 4 + 19), "all edges");
+        // Four edges each of nine, four and nineteen parts.
+        assert_eq!(of(2), 4 * (8 + 3 + 18), "all edges");
         assert!(sharp_points(&gallery::sphere(0.5, 4), 0.1).is_empty(), "a ball has none");
     }
 
