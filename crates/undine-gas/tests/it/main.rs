@@ -1,0 +1,7 @@
+//! Air, and what is in it.
+
+mod flow;
+mod plume;
+mod region;
+mod same;
+mod scene;
