@@ -3,7 +3,7 @@
 //! A cell that the solid covers in part takes on that part of the value: c = ½ − d/Δx, between 0 and 1, of the signed distance d at
 //! its centre. The fluid gets the Buckets that it needs for that.
 
-use crate::air::touched;
+use crate::air::{bounded_solid, touched};
 use std::sync::Arc;
 use undine_core::glam::DVec3;
 use undine_core::{Accessor, Handle};
@@ -120,11 +120,7 @@ impl Operator for Stamp {
     fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
         let data = ingest.data("input")?;
         let values = ingest.values().of_object(&data.attributes);
-        self.solid = ingest.optional_solid("input")?;
-        if self.solid.as_ref().is_some_and(|solid| solid.bounds().is_none()) {
-            let help = "name a solid with an end: without `invert`, and no plane";
-            return Err(ingest.bad("input", "it goes on without end", help));
-        }
+        self.solid = bounded_solid(ingest, "input", self.solid.take())?;
         self.is_active = values.flag("active")?;
         self.window = [
             values.optional_number("start")?.unwrap_or(f64::NEG_INFINITY),

@@ -6,6 +6,7 @@ use crate::nearby::{Around, AroundHere, AroundWide, MARGIN, WIDE};
 use crate::pressure::layers::{chunk, lower, step};
 use std::sync::Mutex;
 use undine_core::access::VoxelNeighbourhood;
+use undine_core::domain::{NONE, Slot};
 use undine_core::glam::Vec3;
 use undine_core::{DiscreteVolume, Handle};
 use undine_sim::Result;
@@ -17,6 +18,8 @@ pub struct Gather<'a> {
     pub scratch: &'a DiscreteVolume,
     pub ways: Ways,
     pub reach: Reach,
+    /// Whether no way leads farther than to the next Bucket.
+    pub is_near: bool,
 }
 
 /// What is carried: a channel, and the axis of its faces, if it is one of them.
@@ -38,11 +41,12 @@ impl Gather<'_> {
         margin: usize,
         around: fn() -> Around<M, W>,
     ) -> Result<()> {
-        let lost = self.fetch(what, through, margin, around)?;
+        let idle = self.idle(what.0)?;
+        let lost = self.fetch(what, through, &idle, margin, around)?;
         Far { flow: self.flow, scratch: self.scratch }.fetch(&lost, what, self.ways, through)?;
         match self.flow.scheme {
             Scheme::SemiLagrangian => self.take(what.0, through.carried),
-            Scheme::MacCormack => self.correct(what, through, margin, around),
+            Scheme::MacCormack => self.correct(what, through, &idle, margin, around),
             Scheme::Bfecc => {
                 self.put_right(what, through, margin, around)?;
                 self.fetch_corrected(what, through, margin, around)
@@ -50,11 +54,29 @@ impl Gather<'_> {
         }
     }
 
+    /// Which local Buckets nothing comes to but what there is everywhere outside: they and all around them have nothing else.
+    fn idle(&self, of: Handle<f32>) -> Result<Vec<bool>> {
+        let (volume, topology) = (self.flow.volume, self.flow.volume.topology());
+        let outside = volume.column(of)?.background();
+        let even = self
+            .flow
+            .accessor("look for what is there")
+            .map(volume.own(of), |_, values| values.iter().all(|value| *value == outside))?;
+        if !self.is_near {
+            return Ok(vec![false; even.len()]);
+        }
+        // Of copies nothing is known.
+        let is_even = |slot: &Slot| *slot == NONE || even.get(*slot as usize) == Some(&true);
+        let slots = 0..even.len() as Slot;
+        Ok(slots.map(|slot| topology.neighbours(slot).iter().all(is_even)).collect())
+    }
+
     /// φ̂ = Aφ, with the bounds of what it was found between; lists where it came from too far away.
     fn fetch<const M: usize, const W: usize>(
         &self,
         (of, axis): Quantity,
         through: Scratch,
+        idle: &[bool],
         margin: usize,
         around: fn() -> Around<M, W>,
     ) -> Result<Cells> {
@@ -69,6 +91,12 @@ impl Gather<'_> {
             access,
             around,
             |tile, here, (values, ways, [carried, least, most])| {
+                if idle[here.slot as usize] {
+                    for to in [carried, least, most] {
+                        to.copy_from_slice(values.chunk());
+                    }
+                    return;
+                }
                 tile.load(&values);
                 let from = starts(&ways, axis);
                 let mut lost = Vec::new();
@@ -95,6 +123,7 @@ impl Gather<'_> {
         &self,
         (of, axis): Quantity,
         through: Scratch,
+        idle: &[bool],
         margin: usize,
         around: fn() -> Around<M, W>,
     ) -> Result<()> {
@@ -108,7 +137,10 @@ impl Gather<'_> {
         self.flow.accessor("correct what was carried").run_with(
             access,
             around,
-            |tile, _, (carried, ways, [least, most], values)| {
+            |tile, here, (carried, ways, [least, most], values)| {
+                if idle[here.slot as usize] {
+                    return;
+                }
                 tile.load(&carried);
                 let (to, carried) = (starts(&ways, axis), carried.chunk());
                 for n in 0..VOXELS {

@@ -128,10 +128,12 @@ impl Flow<'_> {
                 through.push((outside, channels));
             }
         }
-        let reach = Reach::of(self.fastest()? * self.per_voxel());
+        let farthest = self.fastest()? * self.per_voxel();
+        let reach = Reach::of(farthest);
         ways::find(self, &scratch, ways, reach)?;
         change()?;
-        let gather = Gather { flow: self, scratch: &scratch, ways, reach };
+        let is_near = farthest < ways::FARTHEST;
+        let gather = Gather { flow: self, scratch: &scratch, ways, reach, is_near };
         // The ways are known by now, so that the velocity itself may change.
         for quantity in quantities {
             let outside = volume.column(quantity.0)?.background();

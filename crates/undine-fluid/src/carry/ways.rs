@@ -25,6 +25,9 @@ impl Reach {
     }
 }
 
+/// Ways of fewer voxels along each axis stay within the next Bucket.
+pub const FARTHEST: f32 = (WIDE - 1) as f32;
+
 /// Cells of Buckets, ascending by slot.
 pub type Cells = Vec<(Slot, Vec<u16>)>;
 

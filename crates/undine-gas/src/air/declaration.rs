@@ -101,7 +101,7 @@ pub const DECLARATION: Declaration = Declaration {
         Parameter::flag(
             "reflection",
             false,
-            "mirrors the velocity at every other pressure solve, which keeps more of the motion; takes an even number of substeps",
+            "mirrors the velocity at every other pressure solve, which keeps more of the motion",
         ),
         Parameter::new(
             "channels",

@@ -15,14 +15,14 @@ mod region;
 
 pub use channels::Channels;
 pub use declaration::{DECLARATION, Settings};
-pub use region::touched;
+pub use region::{bounded_solid, touched};
 
 use region::Region;
 use std::collections::BTreeMap;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::{Accessor, GridDomain, Handle};
 use undine_fluid::carry::{self, Cargo, Flow};
-use undine_fluid::extend::extend;
+use undine_fluid::extend::{extend, extend_cells};
 use undine_fluid::pressure::mirror;
 use undine_sim::world::ChannelKey;
 use undine_sim::{
@@ -45,7 +45,7 @@ impl Object for Air {
     fn create(ingest: &mut Ingest<'_>) -> Result<Vec<Self>> {
         let settings = Settings::of(ingest)?;
         let named = channels::named(ingest)?;
-        let region = Region::of(ingest)?;
+        let region = Region::of(ingest, None)?;
         let domain = ingest.world.domain(settings.voxel)?;
         let channels = channels::add(ingest.world, ingest.path, domain, &settings, &named)?;
         let places = region.reads(ingest.world);
@@ -58,7 +58,7 @@ impl Object for Air {
 
     fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
         self.settings = Settings::of(ingest)?;
-        self.region = Region::of(ingest)?;
+        self.region = Region::of(ingest, Some(&self.region))?;
         Ok(())
     }
 
@@ -87,7 +87,14 @@ impl Object for Air {
             .reads(grid.channels(["cells", "open", "wall-v", "wall-distance"]))
             .writes([grid.channel("v")]);
         on.task(Stage::Advance, "carry along", Self::carry)
-            .reads(grid.channels(["pressure", "cells", "open", "wall-v"]))
+            .reads(grid.channels([
+                "pressure",
+                "cells",
+                "open",
+                "open-volume",
+                "wall-v",
+                "wall-distance",
+            ]))
             .writes([grid.channel("v")])
             .writes(carried())
             .reaches_everywhere();
@@ -222,8 +229,9 @@ impl Air {
         let flow =
             Flow { domain, volume, velocity: field.velocity, step: now.step, traces, scheme };
         let cells: &[Handle<f32>] = &self.channels.carried;
+        extend_cells(domain, volume, field, cells)?;
         let cargo = Cargo { velocity: Some(field.velocity), cells };
-        if self.settings.reflects && now.substep % 2 == 0 {
+        if self.settings.reflects && now.count % 2 == 0 {
             return flow.carry_changed(&cargo, || {
                 mirror(domain, volume, field, now.step)?;
                 extend(domain, volume, field, EXTENDED)

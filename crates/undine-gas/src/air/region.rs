@@ -25,16 +25,13 @@ pub struct Region {
 const HALF_DIAGONAL: f64 = 0.866_025_403_784_438_7;
 
 impl Region {
-    /// That of a Behavior, at this moment.
-    pub fn of(ingest: &Ingest<'_>) -> Result<Self> {
-        let bounded = |parameter: &str| -> Result<Option<Arc<dyn Solid + Send>>> {
-            let solid = ingest.optional_solid(parameter)?;
-            if solid.as_ref().is_some_and(|solid| solid.bounds().is_none()) {
-                let help = "name a solid with an end: without `invert`, and no plane";
-                return Err(ingest.bad(parameter, "it goes on without end", help));
-            }
-            Ok(solid)
-        };
+    /// That of a Behavior, at this moment; as it was before, where nothing moves.
+    pub fn of(ingest: &Ingest<'_>, before: Option<&Self>) -> Result<Self> {
+        let always = bounded_solid(ingest, "input", before.and_then(|it| it.always.clone()))?;
+        let within = bounded_solid(ingest, "within", before.and_then(|it| it.within.clone()))?;
+        if let Some(before) = before {
+            return Ok(Self { always, within, around: before.around.clone() });
+        }
         let named = ingest.values().optional_text("around")?;
         let around = match &named {
             Some(path) => (ingest.targets)(path),
@@ -46,7 +43,7 @@ impl Region {
             let help = "name an Object with points or a solid: curves, particles, a body, a collider, a liquid";
             return Err(ingest.bad("around", what, help));
         }
-        Ok(Self { always: bounded("input")?, within: bounded("within")?, around })
+        Ok(Self { always, within, around })
     }
 
     /// Channels that say where Objects are.
@@ -82,6 +79,25 @@ impl Region {
             None => Ok(buckets),
         }
     }
+}
+
+/// The solid that a parameter names, which has to end somewhere; the one that it was before, where it does not change.
+pub fn bounded_solid(
+    ingest: &Ingest<'_>,
+    parameter: &str,
+    before: Option<Arc<dyn Solid + Send>>,
+) -> Result<Option<Arc<dyn Solid + Send>>> {
+    let Some(name) = ingest.values().optional_text(parameter)? else { return Ok(None) };
+    if before.is_some() && !ingest.inputs.changes(&name) && ingest.data(parameter)?.motion.is_none()
+    {
+        return Ok(before);
+    }
+    let solid = ingest.optional_solid(parameter)?;
+    if solid.as_ref().is_some_and(|solid| solid.bounds().is_none()) {
+        let help = "name a solid with an end: without `invert`, and no plane";
+        return Err(ingest.bad(parameter, "it goes on without end", help));
+    }
+    Ok(solid)
 }
 
 /// The Buckets of this process with smoke or heat.

@@ -5,3 +5,4 @@ mod plume;
 mod region;
 mod same;
 mod scene;
+mod wind;
