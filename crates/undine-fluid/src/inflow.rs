@@ -160,7 +160,7 @@ fn close_edge(
                     }
                     // The face between the first cell and the second, or between the last two; and the cell within.
                     let (plane, within) = if below { (1, 0) } else { (7, stride) };
-                    for n in (0..512).filter(|n| n / stride & 7 == plane) {
+                    for n in (0..512).filter(|n| (n / stride) & 7 == plane) {
                         if is_on(&here, n - within) && open[axis][n] > 0.0 {
                             let (was, of_wall) = (open[axis][n], wall[axis][n]);
                             faces.push(Face::new(axis, n, wind[axis], was, of_wall));

@@ -249,7 +249,7 @@ pub fn starts(ways: &[VoxelNeighbourhood<'_, f32>; 3], axis: Option<usize>) -> S
             continue;
         }
         let stride = [64, 8, 1][axis];
-        for n in (0..VOXELS).filter(|n| n / stride & 7 > 0) {
+        for n in (0..VOXELS).filter(|n| (n / stride) & 7 > 0) {
             own[n] = 0.5 * (way.chunk()[n] + below[n]);
         }
     }

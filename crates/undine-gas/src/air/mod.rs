@@ -180,7 +180,7 @@ impl Air {
                 mark_open(open.chunk(), cells);
                 let exists = |side: usize| {
                     let mut step = [0; 3];
-                    step[side / 2] = if side % 2 == 0 { -1 } else { 1 };
+                    step[side / 2] = if side.is_multiple_of(2) { -1 } else { 1 };
                     open.exists(step[0], step[1], step[2])
                 };
                 (0..6).filter(|side| !exists(*side)).for_each(|side| clear_layer(side, cells));
@@ -231,7 +231,7 @@ impl Air {
         let cells: &[Handle<f32>] = &self.channels.carried;
         extend_cells(domain, volume, field, cells)?;
         let cargo = Cargo { velocity: Some(field.velocity), cells };
-        if self.settings.reflects && now.count % 2 == 0 {
+        if self.settings.reflects && now.count.is_multiple_of(2) {
             return flow.carry_changed(&cargo, || {
                 mirror(domain, volume, field, now.step)?;
                 extend(domain, volume, field, EXTENDED)

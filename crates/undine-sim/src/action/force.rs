@@ -515,7 +515,7 @@ fn add_weight(weight: &VoxelNeighbourhood<'_, f32>, axis: usize, kick: f32, velo
     let [x, y, z] = [0, 1, 2].map(|along| -i32::from(along == axis));
     let next = weight.neighbour(x, y, z);
     for (n, velocity) in velocity.iter_mut().enumerate() {
-        let is_first = n / stride & 7 == 0;
+        let is_first = (n / stride) & 7 == 0;
         let below = if is_first { next[n + 7 * stride] } else { own[n - stride] };
         *velocity += 0.5 * kick * (below + own[n]);
     }
