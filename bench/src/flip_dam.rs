@@ -6,7 +6,7 @@ use crate::dam::{Dam, PRESSURE_TOLERANCE, Plan, Profile, SUBSTEPS};
 use crate::harness::{Benchmark, Context, Outcome};
 use crate::machine::peak_bytes_of;
 use crate::measure::Measured;
-use crate::peers::PeerSolves;
+use crate::peers::{Bake, PeerSolves};
 use crate::report::Value;
 
 /// The `flip-dam` benchmark.
@@ -40,7 +40,7 @@ fn run(context: &Context) -> Result<Outcome> {
         .also("band", band.mem_bytes(band_bytes))
         .with("substeps", Value::Count(SUBSTEPS.into()))
         .with("pressure_tolerance", Value::Number(PRESSURE_TOLERANCE));
-    if let Some(bake) = context.mantaflow(WARM_UP, WARM_UP + COUNTED) {
+    if let Some(bake) = context.mantaflow(Bake::Dam, context.size, [WARM_UP, WARM_UP + COUNTED]) {
         let memory = |bytes: u64| Value::Number(bytes as f64 / bake.extra_bytes.max(1) as f64);
         let [full, band] = seconds.map(|ours| Value::Number(bake.seconds_per_frame / ours));
         outcome = outcome

@@ -3,7 +3,9 @@
 use crate::Result;
 use crate::machine;
 use crate::measure::{Measured, Work};
-use crate::peers::{self, Peer, PeerBake, PeerChoice, PeerFile, PeerSolves, SolverPeer, System};
+use crate::peers::{
+    self, Bake, Peer, PeerBake, PeerChoice, PeerFile, PeerSolves, SolverPeer, System,
+};
 use crate::report::{Report, Value};
 use crate::triad::{self, Bandwidth, Triad};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -84,10 +86,10 @@ impl Context {
         peers::openvdb_file(self.peers, path, self.threads)
     }
 
-    /// Has Blender's Mantaflow simulate the dam break of as many cells across up to frame `last`, of which the frames after
+    /// Has Blender's Mantaflow simulate a box of so many cells across up to frame `last`, of which the frames after
     /// `warm_up` are timed, on as many threads: if the user has chosen peers and it can be had. To be called last.
-    pub fn mantaflow(&self, warm_up: usize, last: usize) -> Option<PeerBake> {
-        peers::mantaflow(self.peers, self.size, self.threads, [warm_up, last])
+    pub fn mantaflow(&self, what: Bake, size: usize, frames: [usize; 2]) -> Option<PeerBake> {
+        peers::mantaflow(self.peers, what, size, self.threads, frames)
     }
 
     /// Does `work` on one thread.

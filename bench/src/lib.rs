@@ -30,6 +30,7 @@ pub mod render_mesh;
 pub mod render_points;
 pub mod render_volume;
 pub mod report;
+pub mod smoke;
 pub mod stencil;
 pub mod tank;
 pub mod transfer;

@@ -4,7 +4,7 @@ use crate::harness::Benchmark;
 use crate::{
     ccd, closest, direct, flip_dam, flip_scale, lcp, manybodies, mesh_sdf, neighbours,
     particle_flight, poisson, poisson_cut, rebucketize, redistance, render_mesh, render_points,
-    render_volume, stencil, transfer, triad, vdb_read, vdb_write, viscosity,
+    render_volume, smoke, stencil, transfer, triad, vdb_read, vdb_write, viscosity,
 };
 use undine_schema::spelling::alike;
 
@@ -28,6 +28,7 @@ pub const BENCHMARKS: &[&Benchmark] = &[
     &particle_flight::BENCHMARK,
     &flip_dam::BENCHMARK,
     &flip_scale::BENCHMARK,
+    &smoke::BENCHMARK,
     &render_mesh::BENCHMARK,
     &render_points::BENCHMARK,
     &render_volume::BENCHMARK,

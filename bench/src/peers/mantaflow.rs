@@ -1,4 +1,4 @@
-//! Blender's Mantaflow bakes the dam break of `flip-dam`.
+//! Blender's Mantaflow bakes the dam break of `flip-dam`, and the plume of `smoke`.
 
 use super::command::{number, output, words};
 use super::install::{BLENDER, debian, folder};
@@ -7,7 +7,16 @@ use crate::Result;
 use crate::report::Value;
 use std::process::Command;
 
-/// What Mantaflow took for a dam break.
+/// What is baked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bake {
+    /// The dam break of `flip-dam`.
+    Dam,
+    /// The plume of `smoke`.
+    Plume,
+}
+
+/// What Mantaflow took for it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PeerBake {
     /// Time of a frame [s].
@@ -16,10 +25,11 @@ pub struct PeerBake {
     pub extra_bytes: u64,
 }
 
-/// Has Mantaflow bake the frames up to `last` of a dam break `size` cells across, of which those after `warm_up` are timed, if
+/// Has Mantaflow bake the frames up to `last` in a box `size` cells across, of which those after `warm_up` are timed, if
 /// peers are chosen and it can be had; says on standard output what came of it.
 pub fn mantaflow(
     choice: PeerChoice,
+    what: Bake,
     size: usize,
     threads: usize,
     [warm_up, last]: [usize; 2],
@@ -27,7 +37,7 @@ pub fn mantaflow(
     if !choice.runs("mantaflow", false) {
         return None;
     }
-    match bake(size, threads, [warm_up, last]) {
+    match bake(what, size, threads, [warm_up, last]) {
         Ok(bake) => {
             let seconds = Value::Number(bake.seconds_per_frame);
             println!("  mantaflow: {seconds} s a frame, {} bytes", bake.extra_bytes);
@@ -40,7 +50,7 @@ pub fn mantaflow(
     }
 }
 
-fn bake(size: usize, threads: usize, [warm_up, last]: [usize; 2]) -> Result<PeerBake> {
+fn bake(what: Bake, size: usize, threads: usize, [warm_up, last]: [usize; 2]) -> Result<PeerBake> {
     debian(&[BLENDER])?;
     let threads = threads.to_string();
     let mut command = Command::new("blender");
@@ -48,6 +58,7 @@ fn bake(size: usize, threads: usize, [warm_up, last]: [usize; 2]) -> Result<Peer
         .args(["--background", "--threads", &threads, "--python-exit-code", "1", "--python"])
         .arg(folder("peers").join("mantaflow.py"))
         .args(["--", "--threads", &threads, "--size", &size.to_string()])
+        .args(["--kind", if what == Bake::Dam { "liquid" } else { "gas" }])
         .args(["--warm-up", &warm_up.to_string(), "--frames", &last.to_string()])
         .env("OMP_NUM_THREADS", &threads);
     let said = String::from_utf8_lossy(&output(&mut command)?.stdout).into_owned();
@@ -82,6 +93,6 @@ mod tests {
 
     #[test]
     fn without_peers_nothing_is_baked() {
-        assert_eq!(mantaflow(PeerChoice::None, 64, 1, [3, 12]), None);
+        assert_eq!(mantaflow(PeerChoice::None, Bake::Dam, 64, 1, [3, 12]), None);
     }
 }

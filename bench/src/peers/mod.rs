@@ -14,7 +14,7 @@ mod openvdb_file;
 mod solve;
 mod system;
 
-pub use mantaflow::{PeerBake, mantaflow};
+pub use mantaflow::{Bake, PeerBake, mantaflow};
 pub use openvdb_file::{PeerFile, openvdb_file};
 pub use solve::{
     AMGCL, GAMG, HYPRE, PARDISO, PYAMG, PeerSolve, PeerSolves, SCIPY_CG, SolverPeer, SolverTask,

@@ -1,8 +1,9 @@
 //! The channels of a fluid on a MAC grid: what liquids, gases and all that acts on them agree on.
 
-use undine_core::volume::{Resolution, VoxelShape};
+use undine_core::glam::Vec3;
+use undine_core::volume::{MacHandle, Resolution, VoxelShape};
 use undine_core::{ChannelSpec, DiscreteVolume};
-use undine_sim::offers::{FluidField, FluidParticles, Walls};
+use undine_sim::offers::{Coupling, FluidField, FluidParticles, Walls};
 use undine_sim::{Id, Result};
 
 /// What a fluid is like, beside its velocity.
@@ -27,7 +28,7 @@ pub const INTERIOR: &str = "deep-mass";
 /// | channel | on | |
 /// |---|---|---|
 /// | `v`, `v-before` | faces | velocity [m/s]: the iterate, and at the start of the substep |
-/// | `density` | cells | [kg/m³] |
+/// | `mass-density` | cells | [kg/m³] |
 /// | `pressure` | cells | [Pa] |
 /// | `surface` | cells | signed distance to the surface [m], of a liquid |
 /// | `cells` | cells | which of them hold fluid |
@@ -39,6 +40,17 @@ pub fn add_channels(
     id: Id<DiscreteVolume>,
     voxel: f64,
     fluid: Fluid,
+) -> Result<FluidField> {
+    add_channels_in_wind(volume, id, voxel, fluid, Vec3::ZERO)
+}
+
+/// The same for a fluid in surroundings that move [m/s]: where it has no Buckets yet, it moves with them.
+pub fn add_channels_in_wind(
+    volume: &mut DiscreteVolume,
+    id: Id<DiscreteVolume>,
+    voxel: f64,
+    fluid: Fluid,
+    wind: Vec3,
 ) -> Result<FluidField> {
     let number = |name: &'static str, default: f32| ChannelSpec::new(name, default);
     let cells = VoxelShape::CELLS;
@@ -59,12 +71,16 @@ pub fn add_channels(
     };
     Ok(FluidField {
         volume: id,
-        velocity: volume.add_mac("v", "m/s", edge)?,
-        velocity_before: volume
-            .add_mac_channel(&number("v-before", 0.0).unit("m/s").internal().transient(), edge)?,
+        velocity: volume.add_mac_with(&number("v", 0.0).unit("m/s"), wind.to_array(), edge)?,
+        velocity_before: volume.add_mac_with(
+            &number("v-before", 0.0).unit("m/s").internal().transient(),
+            wind.to_array(),
+            edge,
+        )?,
         density: volume
-            .add_channel(&number("density", fluid.density).unit("kg/m3").internal(), cells)?,
+            .add_channel(&number("mass-density", fluid.density).unit("kg/m3").internal(), cells)?,
         face_mass: None,
+        weight: None,
         cells: volume
             .add_mask_channel(&ChannelSpec::new("cells", 0).internal().transient(), edge)?,
         pressure: volume.add_channel(&number("pressure", 0.0).unit("Pa"), cells)?,
@@ -73,4 +89,46 @@ pub fn add_channels(
         particles: fluid.particles,
         interior: None,
     })
+}
+
+/// The channels of a [`Coupling`], by its fields.
+pub const COUPLING: [&str; 4] = ["solid-share", "solid-mass", "solid-momentum", "solid-drag"];
+
+/// Channels that pressure makes of them, see [`Mixed`].
+pub const MIXED: [&str; 3] = ["mixed-flux", "mixed-inverse", "fluid-inverse"];
+
+/// What a pressure solve makes of a [`Coupling`], on faces.
+#[derive(Debug, Clone, Copy)]
+pub struct Mixed {
+    /// (1−α)u_f + αu_s after drag, before pressure [m/s].
+    pub flux: MacHandle,
+    /// The coefficient of −Δt∇p in it [m³/kg].
+    pub inverse_density: MacHandle,
+    /// The coefficient of −Δt∇p in u_f [m³/kg].
+    pub of_fluid: MacHandle,
+}
+
+/// Adds the channels with which Objects inside of a fluid act on it; those that it has already, where it has. All that adds to them
+/// adds to the same ones.
+pub fn add_coupling(volume: &mut DiscreteVolume) -> Result<Coupling> {
+    if let Some((known, _)) = coupling(volume) {
+        return Ok(known);
+    }
+    let units = ["", "kg/m3", "kg/(m2 s)", "kg/(m3 s)", "m/s", "m3/kg", "m3/kg"];
+    for (name, unit) in COUPLING.into_iter().chain(MIXED).zip(units) {
+        let spec = ChannelSpec::new(name, 0.0_f32).unit(unit).internal().transient();
+        volume.add_mac_channel(&spec, Resolution::R8)?;
+    }
+    let [share, mass, momentum, drag] = COUPLING.map(|name| volume.mac(name));
+    Ok(Coupling { share: share?, mass: mass?, momentum: momentum?, drag: drag? })
+}
+
+/// The channels with which Objects inside of a fluid act on it, where something does.
+pub fn coupling(volume: &DiscreteVolume) -> Option<(Coupling, Mixed)> {
+    let [share, mass, momentum, drag] = COUPLING.map(|name| volume.mac(name).ok());
+    let [flux, inverse_density, of_fluid] = MIXED.map(|name| volume.mac(name).ok());
+    Some((
+        Coupling { share: share?, mass: mass?, momentum: momentum?, drag: drag? },
+        Mixed { flux: flux?, inverse_density: inverse_density?, of_fluid: of_fluid? },
+    ))
 }

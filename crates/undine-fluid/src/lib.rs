@@ -2,10 +2,13 @@
 
 pub mod advect;
 pub mod bodies;
+pub mod carry;
+pub mod confinement;
 pub mod extend;
 pub mod field;
 pub mod fill;
 mod fill_tile;
+pub mod inflow;
 pub mod nearby;
 pub mod pressure;
 pub mod second_order;
@@ -19,6 +22,8 @@ use undine_sim::BehaviorKind;
 
 /// Every Behavior of this crate.
 pub const BEHAVIORS: &[BehaviorKind] = &[
+    BehaviorKind::operator::<confinement::Confinement>(&confinement::DECLARATION),
+    BehaviorKind::operator::<inflow::Inflow>(&inflow::DECLARATION),
     BehaviorKind::operator::<pressure::Pressure>(&pressure::DECLARATION),
     BehaviorKind::operator::<sink::Sink>(&sink::DECLARATION),
     BehaviorKind::operator::<source::Source>(&source::DECLARATION),

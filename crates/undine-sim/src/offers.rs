@@ -179,6 +179,9 @@ pub struct FluidField {
     pub density: Handle<f32>,
     /// Mass at faces [kg], where it is known better than by the density: what a velocity times it is momentum.
     pub face_mass: Option<MacHandle>,
+    /// How much of an acceleration that everything has alike acts on a cell, where a fluid is surrounded by its like: the
+    /// pressure of the surroundings carries all but (ρ − ρ₀)/ρ₀ of it. None where all of it acts.
+    pub weight: Option<Handle<f32>>,
     /// Which cells hold fluid, from [`Stage::FindSurface`](crate::Stage::FindSurface) on.
     pub cells: MaskHandle,
     /// Pressure [Pa], kept from step to step as a first guess.
@@ -206,6 +209,23 @@ pub struct Interior {
 impl Interior {
     /// How many parts fill a cell at the density at rest.
     pub const FULL: u32 = 1 << 23;
+}
+
+/// What Objects inside of a fluid do to it, on its faces: sums that Actions add to when forces are summed up, in every Newton
+/// iteration, and that pressure takes into its equations and clears.
+///
+/// With the share α of the volume that is solid, its density ρ_s and velocity u_s, the fluid's ρ_f and u_f, and drag D per volume:
+/// (1−α)ρ_f(u_f−u_f*) = −Δt(1−α)∇p + ΔtD(u_s−u_f) and αρ_s(u_s−u_s*) = −Δtα∇p − ΔtD(u_s−u_f).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Coupling {
+    /// α.
+    pub share: MacHandle,
+    /// αρ_s [kg/m³]. Where it is zero there is no solid; one that a fluid should not move has a million times as much.
+    pub mass: MacHandle,
+    /// αρ_s·u_s*, across the face [kg/(m² s)].
+    pub momentum: MacHandle,
+    /// D [kg/(m³ s)].
+    pub drag: MacHandle,
 }
 
 /// What solids leave open of the cells of a fluid, and how they move.

@@ -9,6 +9,7 @@ pub fn behaviors() -> Vec<BehaviorKind> {
     [
         undine_particles::BEHAVIORS,
         undine_liquid::BEHAVIORS,
+        undine_gas::BEHAVIORS,
         undine_solid::BEHAVIORS,
         undine_fluid::BEHAVIORS,
         undine_actions::BEHAVIORS,

@@ -63,7 +63,7 @@ impl Faces {
     pub fn weighs(&self) -> [ChannelKey; 2] {
         // Where no mass is known, the density is.
         let mass = if self.field.face_mass.is_some() { "face-mass" } else { "cells" };
-        self.store().channels(["density", mass])
+        self.store().channels(["mass-density", mass])
     }
 
     /// The names of the channels that looking at the fluid writes.

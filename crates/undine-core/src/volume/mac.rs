@@ -29,10 +29,21 @@ impl DiscreteVolume {
         spec: &ChannelSpec<f32>,
         resolution: Resolution,
     ) -> Result<MacHandle> {
+        self.add_mac_with(spec, [spec.default; 3], resolution)
+    }
+
+    /// The same with other values where there are no Buckets, by component.
+    pub fn add_mac_with(
+        &mut self,
+        spec: &ChannelSpec<f32>,
+        outside: [f32; 3],
+        resolution: Resolution,
+    ) -> Result<MacHandle> {
         let name = spec.info.name.as_str();
         let specs = Axis::ALL.map(|axis| {
             let mut spec = spec.clone();
             spec.info.name = component(name, axis);
+            spec.default = outside[axis.index()];
             spec
         });
         // All three or none.

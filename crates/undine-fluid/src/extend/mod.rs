@@ -10,7 +10,10 @@
 //! keeps the motion of single particles from being taken for that of the liquid.
 
 pub(crate) mod bits;
+mod cells;
 mod constrain;
+
+pub use cells::extend_cells;
 
 use crate::second_order::Brought;
 use bits::{FULL, Padded, shifted_up};

@@ -7,6 +7,7 @@
 
 use super::layers::{Bits, VOXELS, bits, chunk, lower, lower_bits, ones, step, upper, upper_bits};
 use super::project::Fluid;
+use undine_core::volume::MacHandle;
 use undine_core::{Accessor, Handle};
 use undine_linsolve::pressure::{fraction, inverse_of_mean, is_open};
 use undine_sim::Result;
@@ -62,6 +63,8 @@ pub struct Jump {
     pub tension: f32,
     /// One over the density where that is the same everywhere [m³/kg].
     pub inverse_density: Option<f32>,
+    /// The same by face, where what is inside of the fluid makes it differ.
+    pub by_face: Option<MacHandle>,
     /// The smallest θ.
     pub smallest: f32,
     /// Δt/Δx².
@@ -78,12 +81,16 @@ impl Jump {
         let kernel = (
             volume.around(field.cells.words, 1),
             (volume.around(distance, 1), volume.around(self.curvature, 1)),
-            (around(field.walls.area.faces), volume.own(field.density)),
+            (
+                around(field.walls.area.faces),
+                volume.own(field.density),
+                self.by_face.map(|mac| around(mac.faces)),
+            ),
             volume.write(inflow),
         );
         Accessor::new("tension", domain).over(volume.topology()).level(0).run(
             kernel,
-            |_, (cells, (distance, curvature), (area, density), inflow)| {
+            |_, (cells, (distance, curvature), (area, density, by_face), inflow)| {
                 let here = bits(cells.chunk());
                 if here == [0; 8] {
                     return;
@@ -110,12 +117,21 @@ impl Jump {
                             true => upper(axis, area.chunk(), area.neighbour(x, y, z)),
                             false => chunk(area.chunk()),
                         };
+                        let answers = by_face.as_ref().map(|by_face| match up {
+                            true => {
+                                upper(axis, by_face[axis].chunk(), by_face[axis].neighbour(x, y, z))
+                            }
+                            false => chunk(by_face[axis].chunk()),
+                        });
                         for n in ones(&surface).filter(|&n| is_open(faces[n])) {
                             let theta = fraction(phi[n], phi_next[n], self.smallest);
                             let pressure = pressure(self.tension, theta, k[n], k_next[n]);
-                            let inverse_density = self
-                                .inverse_density
-                                .unwrap_or_else(|| inverse_of_mean([Some(density[n]), None]));
+                            let inverse_density = match &answers {
+                                Some(answers) => answers[n],
+                                None => self
+                                    .inverse_density
+                                    .unwrap_or_else(|| inverse_of_mean([Some(density[n]), None])),
+                            };
                             inflow[n] += self.scale * faces[n] * inverse_density * pressure / theta;
                         }
                     }

@@ -7,6 +7,7 @@
 use super::flux::pressure as surface_pressure;
 use super::layers::{Bits, bits, chunk, is_on, lower, lower_bits, ones, step};
 use undine_core::access::VoxelNeighbourhood;
+use undine_core::volume::MacHandle;
 use undine_core::{Accessor, DiscreteVolume, GridDomain, Handle};
 use undine_linsolve::pressure::{fraction, inverse_of_mean, is_open};
 use undine_sim::Result;
@@ -19,6 +20,8 @@ pub struct Gradient {
     pub step: f32,
     /// One over the density where that is the same everywhere [m³/kg].
     pub inverse_density: Option<f32>,
+    /// The same by face, where what is inside of the fluid makes it differ.
+    pub by_face: Option<MacHandle>,
     /// The smallest θ.
     pub smallest: f32,
     /// The channel of curvatures [1/m] and the surface tension [N/m], where there is one.
@@ -44,13 +47,24 @@ impl Gradient {
             (volume.around(field.cells.words, 1), volume.around(field.pressure, 1)),
             (field.distance.map(|distance| volume.around(distance, 1)), density),
             self.jump.map(|(curvature, _)| volume.around(curvature, 1)),
-            (own(field.walls.area.faces), own(field.walls.velocity.faces)),
+            (
+                own(field.walls.area.faces),
+                own(field.walls.velocity.faces),
+                self.by_face.map(|mac| own(mac.faces)),
+            ),
             field.velocity.faces.map(|face| volume.write(face)),
         );
         let task = "subtract the pressure gradient";
         Accessor::new(task, domain).over(volume.topology()).level(0).run(
             kernel,
-            |_, ((cells, pressure), (distance, density), curvature, (area, wall), velocity)| {
+            |_,
+             (
+                (cells, pressure),
+                (distance, density),
+                curvature,
+                (area, wall, by_face),
+                velocity,
+            )| {
                 let here = bits(cells.chunk());
                 for (axis, velocity) in velocity.into_iter().enumerate() {
                     let (x, y, z) = step(axis, -1);
@@ -67,6 +81,7 @@ impl Gradient {
                     let inside = (0..8).all(|n| here[n] & below[n] == u64::MAX);
                     if let Some(inverse_density) = self.inverse_density
                         && inside
+                        && by_face.is_none()
                         && area.iter().all(|&area| area == 1.0)
                     {
                         let c = self.step * inverse_density;
@@ -113,6 +128,7 @@ impl Gradient {
                                 surface_pressure(tension, theta, k_in, k_out);
                         }
                         let inverse_density = match (&rho, self.inverse_density) {
+                            _ if by_face.is_some() => by_face.map_or(0.0, |of| of[axis][n]),
                             (Some((above, below)), _) => inverse_of_mean([
                                 wet[0].then_some(below[n]),
                                 wet[1].then_some(above[n]),

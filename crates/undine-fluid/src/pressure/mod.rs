@@ -8,17 +8,19 @@
 mod afloat;
 mod flux;
 mod gradient;
-mod layers;
+pub(crate) mod layers;
+mod mixture;
 mod non_stick;
 mod project;
 mod swim;
 mod tension;
 
 pub use afloat::{Afloat, Coverage, Covered, covered};
-pub use project::{Fluid, Projected, Settings, project};
+pub use project::{Fluid, Projected, Settings, mirror, project};
 pub use tension::Tension;
 
 use crate::bodies::Swimmers;
+use crate::field::{COUPLING, MIXED};
 use undine_core::ChannelSpec;
 use undine_core::Handle;
 use undine_core::volume::VoxelShape;
@@ -142,17 +144,20 @@ impl Operator for Pressure {
             on.task(Stage::CutCells, "find the faces of bodies", Self::find_bodies)
                 .reads(self.swimmers.channels());
         }
-        let solve = on
-            .task(Stage::SolvePressure, "solve for pressure", Self::solve)
-            .reads(
-                stores().flat_map(|store| store.channels(["cells", "density", "open", "v-before"])),
-            )
-            .reads(surfaces.map(|on| StoreId::from(on.field.volume).channel("surface")))
-            .writes(stores().flat_map(|store| store.channels(["v", "pressure", INFLOW])))
-            .writes(
-                pulled.flat_map(|on| StoreId::from(on.field.volume).channels(Tension::CHANNELS)),
-            )
-            .reaches_everywhere();
+        let solve =
+            on.task(Stage::SolvePressure, "solve for pressure", Self::solve)
+                .reads(stores().flat_map(|store| {
+                    store.channels(["cells", "mass-density", "open", "v-before"])
+                }))
+                .reads(surfaces.map(|on| StoreId::from(on.field.volume).channel("surface")))
+                .writes(stores().flat_map(|store| store.channels(["v", "pressure", INFLOW])))
+                .writes(stores().flat_map(|store| store.channels(COUPLING)))
+                .writes(stores().flat_map(|store| store.channels(MIXED)))
+                .writes(
+                    pulled
+                        .flat_map(|on| StoreId::from(on.field.volume).channels(Tension::CHANNELS)),
+                )
+                .reaches_everywhere();
         if self.swimmers.is_empty() {
             solve.reads(stores().map(|store| store.channel("wall-v")));
         } else {

@@ -4,7 +4,8 @@ use super::afloat::{Afloat, Hold};
 use super::flux::{self, Jump};
 use super::gradient::Gradient;
 use super::layers::{bits, ones};
-use super::non_stick;
+use super::{mixture, non_stick};
+use crate::field::coupling;
 use undine_core::{Accessor, DiscreteVolume, GridDomain, Handle};
 use undine_linsolve::Operator;
 use undine_linsolve::pressure::{
@@ -78,15 +79,26 @@ pub fn project(
     let Found { unknowns, density } = look(domain, volume, field)?;
     let inverse_density = density.map(f32::recip);
     let scale = step / (voxel * voxel);
+    // What is inside of the fluid and acts on it.
+    let mixed = match coupling(volume) {
+        Some((of, mixed)) if mixture::is_any(domain, volume, &of)? => {
+            mixture::mix(domain, volume, field, (&of, &mixed), step)?;
+            mixture::clear(volume, &of)?;
+            Some(mixed)
+        }
+        _ => None,
+    };
+    let flows = FluidField { velocity: mixed.map_or(field.velocity, |mixed| mixed.flux), ..*field };
     let system = PressureSystem::new(
         domain,
         &PressureInput {
             volume,
             liquid: field.cells,
             open: Open::Channel(field.walls.area),
-            inverse_density: match inverse_density {
-                Some(constant) => InverseDensity::Constant(constant),
-                None => InverseDensity::OfCells(field.density),
+            inverse_density: match (mixed, inverse_density) {
+                (Some(mixed), _) => InverseDensity::Channel(mixed.inverse_density),
+                (None, Some(constant)) => InverseDensity::Constant(constant),
+                (None, None) => InverseDensity::OfCells(field.density),
             },
             surface: match field.distance {
                 Some(distance) => Surface::Distance { distance, smallest: settings.smallest },
@@ -104,6 +116,7 @@ pub fn project(
         curvature,
         tension: settings.tension as f32,
         inverse_density,
+        by_face: mixed.map(|mixed| mixed.inverse_density),
         smallest: settings.smallest,
         scale: scale as f32,
     });
@@ -113,7 +126,7 @@ pub fn project(
         hold.weigh_in(domain, volume, field, bodies)?;
         hold.move_walls(volume, field, bodies)?;
     }
-    flux::inflow(fluid)?;
+    flux::inflow(&Fluid { field: &flows, ..*fluid })?;
     if let Some(jump) = &jump {
         jump.add(fluid)?;
     }
@@ -150,12 +163,32 @@ pub fn project(
     let gradient = Gradient {
         step: (step / voxel) as f32,
         inverse_density,
+        by_face: mixed.map(|mixed| mixed.of_fluid),
         smallest: settings.smallest,
         jump: jump.map(|jump| (jump.curvature, jump.tension)),
         non_stick: at_bounds,
     };
     gradient.subtract(domain, volume, field)?;
     Ok(Projected { report, unknowns, squeezed })
+}
+
+/// Takes the gradient of the pressure out of a projected velocity once more: what was taken from it before is there again, with the
+/// other sign. Collective.
+pub fn mirror(
+    domain: &GridDomain,
+    volume: &DiscreteVolume,
+    field: &FluidField,
+    step: f64,
+) -> Result<()> {
+    let gradient = Gradient {
+        step: (step / domain.frame().voxel_size(0)) as f32,
+        inverse_density: look(domain, volume, field)?.density.map(f32::recip),
+        by_face: None,
+        smallest: Settings::default().smallest,
+        jump: None,
+        non_stick: false,
+    };
+    gradient.subtract(domain, volume, field)
 }
 
 /// The largest part of a right-hand side that no pressure can take [1/s]: liquid that is pressed together by its walls, and can go

@@ -13,8 +13,9 @@ pub struct Closed {
     faces: Vec<Vec<Face>>,
 }
 
+/// A face that is closed.
 #[derive(Debug, Clone, Copy)]
-struct Face {
+pub struct Face {
     axis: u8,
     /// Its place in the Bucket.
     place: u16,
@@ -26,7 +27,20 @@ struct Face {
     wall: f32,
 }
 
+impl Face {
+    /// A face across an axis, at its place in a Bucket, with a velocity [m/s] through it; what was open of it before, and the velocity
+    /// of its wall [m/s].
+    pub fn new(axis: usize, place: usize, velocity: f32, open: f32, wall: f32) -> Self {
+        Self { axis: axis as u8, place: place as u16, velocity, open, wall }
+    }
+}
+
 impl Closed {
+    /// Faces that were closed, by local slot.
+    pub fn of(faces: Vec<Vec<Face>>) -> Self {
+        Self { faces }
+    }
+
     /// Closes the faces of cells whose middle lies in a solid, and lets this velocity [m/s] flow through them; through those on
     /// which it would lead in from fluid outside, nothing flows. Faces that walls have closed stay theirs.
     pub fn close(
@@ -80,13 +94,7 @@ impl Closed {
                             through = 0.0;
                         }
                         let (before, of_wall) = (open[axis][n], wall[axis][n]);
-                        faces.push(Face {
-                            axis: axis as u8,
-                            place: place as u16,
-                            velocity: through,
-                            open: before,
-                            wall: of_wall,
-                        });
+                        faces.push(Face::new(axis, n, through, before, of_wall));
                         wall[axis][n] = before * through + (1.0 - before) * of_wall;
                         open[axis][n] = 0.0;
                     }

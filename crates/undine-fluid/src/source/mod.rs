@@ -9,7 +9,7 @@
 //! velocity of the source, but for faces through which fluid outside would be drawn in, where nothing flows. After the
 //! solve the faces are open again and have the velocity of the source, which particles then take.
 
-mod boundary;
+pub(crate) mod boundary;
 mod inlet;
 
 use boundary::Closed;

@@ -141,7 +141,7 @@ impl Operator for Viscosity {
         let carried = varying().filter_map(|on| on.field.particles).map(|it| it.particles);
         on.task(Stage::SolveViscosity, "solve for viscosity", Self::solve)
             .reads(stores().flat_map(|store| {
-                store.channels(["cells", "density", "open", "wall-v", "wall-distance"])
+                store.channels(["cells", "mass-density", "open", "wall-v", "wall-distance"])
             }))
             .reads(surfaces.map(|on| StoreId::from(on.field.volume).channel("surface")))
             .reads(carried.flat_map(|particles| {

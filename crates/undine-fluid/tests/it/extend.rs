@@ -227,3 +227,18 @@ fn any_number_of_threads_extends_to_the_same_bytes() {
     });
     assert!(results[0] == results[1]);
 }
+
+/// What is behind a wall is what is before it, one cell deep, so that nothing seems to flow out of the wall.
+#[test]
+fn numbers_go_on_into_walls_by_a_cell() {
+    let mut basin = Basin::new(0.1, [0; 3], [2, 1, 1]);
+    let volume = &mut basin.volumes[basin.field.volume];
+    let spec = undine_core::ChannelSpec::new("smoke", 0.25_f32);
+    let smoke = volume.add_channel(&spec, undine_core::volume::VoxelShape::CELLS).unwrap();
+    basin.wall(|at| 0.5 - at.x, |_| DVec3::ZERO);
+    basin.fill(smoke, DVec3::splat(0.5), |at| if at.x < 0.5 { 2.0 } else { 7.0 });
+    undine_fluid::extend::extend_cells(&basin.domain, basin.volume(), &basin.field, &[smoke])
+        .unwrap();
+    let found: Vec<f32> = (3..8).map(|x| basin.value(smoke, [x, 4, 4])).collect();
+    assert_eq!(found, [2.0, 2.0, 2.0, 0.25, 0.25]);
+}

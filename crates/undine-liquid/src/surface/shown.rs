@@ -87,7 +87,7 @@ fn add_channels(
             seen.add_channel(&number("surface", SURFACE_REACH * voxel).unit("m"), cells)?,
         ),
         cells: seen.add_mask_channel(&mask, Resolution::R8)?,
-        density: seen.add_channel(&number("density", density).internal(), cells)?,
+        density: seen.add_channel(&number("mass-density", density).internal(), cells)?,
         walls,
         interior,
         ..*field

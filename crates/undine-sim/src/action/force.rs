@@ -21,6 +21,7 @@ use crate::values::Values;
 use crate::world::{ChannelKey, StoreId, World};
 use rayon::prelude::*;
 use std::sync::Arc;
+use undine_core::access::VoxelNeighbourhood;
 use undine_core::glam::{DMat3, DVec3};
 use undine_core::{Accessor, Handle, ParticleSystem};
 use undine_schema::setup::Scope;
@@ -234,7 +235,9 @@ impl<F: Force> Acting<F> {
         if self.force.acts_on_fluids() && !self.fluids.is_empty() {
             let stores = self.fluids.iter().map(|(_, fluid)| StoreId::from(fluid.volume));
             let keys = stores.clone().map(|store| store.channel("v"));
-            let reads = stores.map(|store| store.channel("density"));
+            let weights = self.fluids.iter().filter(|(_, fluid)| fluid.weight.is_some());
+            let weights = weights.map(|(_, fluid)| StoreId::from(fluid.volume).channel("weight"));
+            let reads = stores.map(|store| store.channel("mass-density")).chain(weights);
             on.task(Self::STAGE, self.scope.declaration.name, Self::push_fluids)
                 .reads(reads)
                 .accumulates(keys);
@@ -454,6 +457,15 @@ impl<F: Force> Acting<F> {
                 let faces = fluid.velocity.faces.map(|face| volume.write(face));
                 let kick = now.step * acceleration;
                 let accessor = Accessor::new("add forces", domain).over(volume.topology());
+                if let Some(weight) = fluid.weight {
+                    let access = (volume.around(weight, 1), faces);
+                    accessor.run(access, |_, (weight, faces)| {
+                        for (axis, velocity) in faces.into_iter().enumerate() {
+                            add_weight(&weight, axis, kick.as_vec3()[axis], velocity);
+                        }
+                    })?;
+                    continue;
+                }
                 accessor.run(faces, |_, faces| {
                     for (velocity, kick) in faces.into_iter().zip(kick.as_vec3().to_array()) {
                         velocity.iter_mut().for_each(|velocity| *velocity += kick);
@@ -491,6 +503,21 @@ impl<F: Force> Acting<F> {
             }
         }
         Ok(())
+    }
+}
+
+/// Adds to the faces across an axis an acceleration times the step [m/s], by the mean weight of the cells on both sides.
+fn add_weight(weight: &VoxelNeighbourhood<'_, f32>, axis: usize, kick: f32, velocity: &mut [f32]) {
+    if kick == 0.0 {
+        return;
+    }
+    let (stride, own) = ([64, 8, 1][axis], weight.chunk());
+    let [x, y, z] = [0, 1, 2].map(|along| -i32::from(along == axis));
+    let next = weight.neighbour(x, y, z);
+    for (n, velocity) in velocity.iter_mut().enumerate() {
+        let is_first = (n / stride) & 7 == 0;
+        let below = if is_first { next[n + 7 * stride] } else { own[n - stride] };
+        *velocity += 0.5 * kick * (below + own[n]);
     }
 }
 

@@ -333,8 +333,8 @@ impl Object for Pool {
         domain.add(&buckets)?;
         let mut volume = DiscreteVolume::new(ingest.path, domain);
         let velocity = volume.add_mac("v", "m/s", Resolution::R8)?;
-        let density =
-            volume.add_channel(&ChannelSpec::new("density", density as f32), VoxelShape::CELLS)?;
+        let density = volume
+            .add_channel(&ChannelSpec::new("mass-density", density as f32), VoxelShape::CELLS)?;
         for (axis, face) in velocity.faces.into_iter().enumerate() {
             volume.column_mut(face)?.fill(flow[axis] as f32);
         }
@@ -358,6 +358,7 @@ impl Object for Pool {
             velocity_before,
             density,
             face_mass: None,
+            weight: None,
             cells,
             pressure,
             distance: None,

@@ -302,7 +302,6 @@ impl<'w> Held<'w> {
 
     /// Smoke is what has a density, and fire what has a temperature, too.
     fn take_volume(&mut self, volume: &'w DiscreteVolume) -> Result<(), FrameError> {
-        // What a liquid keeps of its own density is not there to be seen.
         let shows = |info: &ChannelInfo| info.name == "density" && is_shown(info);
         if !volume.channels().infos().any(shows) {
             return Ok(());

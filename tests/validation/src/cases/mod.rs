@@ -1,6 +1,7 @@
 //! The cases, by subject. A line here makes a page of `docs/validation/`.
 
 pub mod core;
+pub mod gas;
 pub mod geometry;
 pub mod linsolve;
 pub mod liquid;
@@ -15,6 +16,7 @@ pub const PAGES: &[Page] = &[
     Page { name: "core", title: "Validation of the core", cases: core::CASES },
     Page { name: "linsolve", title: "Validation of the solvers", cases: linsolve::CASES },
     Page { name: "geometry", title: "Validation of geometry", cases: geometry::CASES },
+    Page { name: "gas", title: "Validation of gases", cases: gas::CASES },
     Page { name: "liquid", title: "Validation of liquids", cases: liquid::CASES },
 ];
 

@@ -1,6 +1,8 @@
 //! `mpirun undine run`: several processes make one run together.
 
 #[cfg(feature = "mpi")]
+mod air;
+#[cfg(feature = "mpi")]
 mod failure;
 #[cfg(feature = "mpi")]
 mod liquid;

@@ -1,0 +1,69 @@
+//! Smoke rises on several processes as it does on one, within what rounding may do, also where ways lead from one to another.
+
+use super::together::runs;
+use crate::program::{Stage, assert_same, files, succeeds};
+use std::collections::BTreeMap;
+use undine_vdb::{Content, File, VOXELS};
+
+/// A plume in a wind that crosses more than a Bucket in a step, around a ball.
+const PLUME: &str = r#"
+setup "plume" fps=24 frames=5 substeps=1
+input "ember" {
+    sphere radius="14 cm" centre="0.1 0.1 0.1 m"
+}
+input "ball" {
+    sphere radius="10 cm" centre="0.5 0.3 0.1 m"
+}
+input "room" {
+    box size="1.9 0.9 0.6 m" centre="0.6 0.2 0.1 m"
+}
+volume "air" voxel="2 cm" velocity="6 0.5 0 m/s" input="room" padding=0
+stamp input="ember" temperature="500 K"
+inflow velocity="6 0.5 0 m/s"
+collider "ball" input="ball"
+walls
+confinement
+pressure
+gravity
+output dir="cache" format="vdb"
+"#;
+
+/// The smoke of a frame, by the least corner of each leaf.
+fn smoke(stage: &Stage, frame: i64) -> BTreeMap<[i32; 3], Vec<f32>> {
+    let path = stage.cache().join(format!("air.{frame:04}.vdb"));
+    let grid = File::open(path).expect("a frame").grid_named("density").expect("smoke");
+    let Content::Float(tree) = grid.content else { panic!("smoke is no number") };
+    let values = tree.leaves.values.chunks(VOXELS).map(<[f32]>::to_vec);
+    tree.leaves.origins.iter().copied().zip(values).collect()
+}
+
+#[test]
+fn smoke_rises_on_two_processes_as_on_one() {
+    let (one, several) = (Stage::new(PLUME), Stage::new(PLUME));
+    succeeds(&["run", &one.scene(), "--quiet"]);
+    runs(2, &several, &["--quiet"]);
+    for frame in [1, 3, 5] {
+        let (found, wanted) = (smoke(&several, frame), smoke(&one, frame));
+        assert_eq!(found.keys().collect::<Vec<_>>(), wanted.keys().collect::<Vec<_>>());
+        let total: f32 = wanted.values().flatten().sum();
+        assert!(total > 100.0, "{total}");
+        let pairs = found.values().flatten().zip(wanted.values().flatten());
+        let off = pairs.fold(0.0_f32, |most, (a, b)| most.max((a - b).abs()));
+        assert!(off < 1e-3, "frame {frame}: smoke is off by {off}");
+    }
+}
+
+#[test]
+fn air_on_two_processes_that_was_ended_goes_on_to_the_same_bytes() {
+    let (whole, torn) = (Stage::new(PLUME), Stage::new(PLUME));
+    runs(2, &whole, &["--quiet"]);
+    runs(2, &torn, &["--quiet", "--frames", "2"]);
+    runs(2, &torn, &["--quiet"]);
+    let last = |stage: &Stage| {
+        let all = files(&stage.cache());
+        let last = |name: &String| name.contains(".0005.") || name == "checkpoint.0005.undine";
+        all.into_iter().filter(|(name, _)| last(name)).collect::<BTreeMap<_, _>>()
+    };
+    assert!(last(&whole).len() >= 2, "{:?}", last(&whole).keys());
+    assert_same(&last(&torn), &last(&whole), "after going on");
+}

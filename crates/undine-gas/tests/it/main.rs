@@ -1,0 +1,8 @@
+//! Air, and what is in it.
+
+mod flow;
+mod plume;
+mod region;
+mod same;
+mod scene;
+mod wind;

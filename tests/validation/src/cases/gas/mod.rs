@@ -1,0 +1,8 @@
+//! Cases of `undine-gas`: flows of air, held against what was measured and computed of them.
+
+mod wake;
+
+use crate::page::Case;
+
+/// The cases, in the order in which they run.
+pub const CASES: &[Case] = &[wake::WAKE];
