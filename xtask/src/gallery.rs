@@ -38,6 +38,7 @@ const LOOKS: &[Look] = &[
         options: &["--camera=eye 1.2,0.75,2.1 target 0.02,-0.04,0", "--fov=27 deg"],
     },
     Look { name: "chained-boxes", frame: 11, options: &[] },
+    Look { name: "shaking-head", frame: 18, options: &[] },
     Look { name: "dam-break", frame: 31, options: &[] },
     Look { name: "double-dam-break", frame: 17, options: &[] },
     Look { name: "water-drop", frame: 22, options: &[] },

@@ -156,6 +156,16 @@ pub fn bodies(world: &World, embedded: &Embedded) -> Result<Vec<u32>> {
     }
 }
 
+/// Which strand each embedded particle is a vertex of; empty where they are not of strands.
+pub fn strands(world: &World, embedded: &Embedded) -> Result<Vec<u32>> {
+    match embedded {
+        Embedded::OnRods(rods) => {
+            Ok(world.points[rods.vertices.points].column(rods.strand)?.to_vec())
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
 /// A channel of numbers on embedded particles, in the order of [`placed`], where they have it.
 pub fn numbers(world: &World, embedded: &Embedded, channel: &str) -> Result<Option<Vec<f64>>> {
     let points = match embedded {

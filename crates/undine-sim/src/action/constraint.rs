@@ -83,6 +83,8 @@ pub struct End<'a> {
     pub bodies: &'a [u32],
     /// Pairs of them that carry the frames of two edges of a rod that meet, by their places in `placed`.
     pub joints: &'a [[u32; 2]],
+    /// Which strand each is a vertex of; empty where they are not of strands.
+    pub strands: &'a [u32],
 }
 
 /// Whether the boundary particles of an Object are vertices of rods, for Constraints that only those can have.
@@ -332,6 +334,7 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
             let placed = coupling::placed(world, &boundary, 0.0)?;
             let bodies = coupling::bodies(world, &boundary)?;
             let joints = coupling::joints(world, &boundary)?;
+            let joints = (joints, coupling::strands(world, &boundary)?);
             seen.push((*object, *is_target, placed, ids, edges, bodies, joints));
         }
         let ends: Vec<End<'_>> = seen
@@ -343,7 +346,8 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
                 ids,
                 edges,
                 bodies,
-                joints,
+                joints: &joints.0,
+                strands: &joints.1,
             })
             .collect();
         let chosen = self.bond.emit(&ends)?;
@@ -747,9 +751,7 @@ impl Places {
         let in_row = |(n, &id): (usize, &u64)| id == first.wrapping_add(n as u64);
         match ids.iter().enumerate().all(in_row) {
             true => Self::Row { first, count: ids.len() as u64 },
-            false => {
-                Self::Any(ids.iter().enumerate().map(|(n, &id)| (id, n as u32)).collect())
-            }
+            false => Self::Any(ids.iter().enumerate().map(|(n, &id)| (id, n as u32)).collect()),
         }
     }
 

@@ -379,7 +379,7 @@ impl CurvesObject {
     /// x̃ = xⁿ + Δt vⁿ and θ̃ = Δt ωⁿ: where the Newton loop begins.
     fn fly(&mut self, world: &mut World, now: &Moment) -> Result<()> {
         let points = self.points(world);
-        if !(self.sound * now.step <= MOST_EDGES_OF_SOUND) {
+        if self.sound.is_nan() || self.sound * now.step > MOST_EDGES_OF_SOUND {
             let what = format!(
                 "sound would go along {:.1e} edges in a step of {} s, which leaves nothing of weight in double precision",
                 self.sound * now.step,

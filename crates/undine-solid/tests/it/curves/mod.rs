@@ -1,8 +1,10 @@
 //! Rods, against theory and measurement.
 
+mod attached;
 mod bad_input;
 mod buckling;
 mod cantilever;
+mod damped;
 mod keeping;
 mod ring;
 mod sag_free;
