@@ -2,7 +2,7 @@
 
 use crate::harness::Benchmark;
 use crate::{
-    ccd, closest, direct, flip_dam, flip_scale, lcp, manybodies, mesh_sdf, neighbours,
+    ccd, closest, direct, flip_dam, flip_scale, hair, lcp, manybodies, mesh_sdf, neighbours,
     particle_flight, poisson, poisson_cut, rebucketize, redistance, render_mesh, render_points,
     render_volume, smoke, stencil, transfer, triad, vdb_read, vdb_write, viscosity,
 };
@@ -26,6 +26,7 @@ pub const BENCHMARKS: &[&Benchmark] = &[
     &ccd::BENCHMARK,
     &redistance::BENCHMARK,
     &particle_flight::BENCHMARK,
+    &hair::BENCHMARK,
     &flip_dam::BENCHMARK,
     &flip_scale::BENCHMARK,
     &smoke::BENCHMARK,

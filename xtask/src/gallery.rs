@@ -39,6 +39,7 @@ const LOOKS: &[Look] = &[
     },
     Look { name: "chained-boxes", frame: 11, options: &[] },
     Look { name: "smoke-plume", frame: 80, options: &[] },
+    Look { name: "shaking-head", frame: 18, options: &[] },
     Look { name: "dam-break", frame: 31, options: &[] },
     Look { name: "double-dam-break", frame: 17, options: &[] },
     Look { name: "water-drop", frame: 22, options: &[] },

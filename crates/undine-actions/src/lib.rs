@@ -1,5 +1,6 @@
 //! What spans phenomena, written on what Objects offer, never on a kind of Object.
 
+pub mod anchors;
 pub mod attachment;
 pub mod collider;
 pub mod collision;
@@ -28,6 +29,7 @@ pub const BEHAVIORS: &[BehaviorKind] = &[
     BehaviorKind::force::<field::ForceField>(&field::DECLARATION),
     BehaviorKind::force::<guide::Guide>(&guide::DECLARATION),
     BehaviorKind::object::<collider::SceneCollider>(&collider::DECLARATION),
+    BehaviorKind::object::<anchors::Anchors>(&anchors::DECLARATION),
     BehaviorKind::operator::<collision::Collision>(&collision::DECLARATION),
     BehaviorKind::operator::<coupled::CoupledDrag>(&coupled::DECLARATION),
     BehaviorKind::constraint::<springs::Springs, 1, 2>(&springs::DECLARATION),

@@ -85,6 +85,7 @@ impl Springs {
 impl Constraint<1, 2> for Springs {
     type Element = Spring;
     const PARAMETERS: usize = 2;
+    const REST_PARAMETERS: usize = 1;
 
     fn evaluate(&self, spring: &Spring, at: &[Placed; 2]) -> Rows<1, 2> {
         let d = at[0].x - at[1].x;
@@ -114,6 +115,10 @@ impl Constraint<1, 2> for Springs {
             1 => Some(&mut spring.stiffness),
             _ => None,
         }
+    }
+
+    fn bounds(&self, spring: &Spring, _: usize) -> [f64; 2] {
+        [0.5 * spring.length, 2.0 * spring.length]
     }
 
     fn by_parameter(

@@ -48,7 +48,7 @@ impl BehaviorKind {
     pub const fn constraint<B: Bond<M, N>, const M: usize, const N: usize>(
         declaration: &'static Declaration,
     ) -> Self {
-        check_rest::<B::Element>(B::REST.len() + B::VARIES.len());
+        check_rest::<B::Element>(B::REST.len() + B::VARIES.len() + B::MATERIAL.len());
         Self { declaration, create: || Box::new(ConstraintBehavior::<B, M, N>::new()) }
     }
 
@@ -164,6 +164,7 @@ impl Ingest<'_> {
             domain,
             coupled: false,
             swims: false,
+            begins_at_rest: false,
         });
         ObjectId(self.world.objects.len() - 1)
     }

@@ -8,8 +8,8 @@
 
 use crate::constraint::Placed;
 use crate::error::Result;
-use crate::newton::{Contacts, Embedded as Hung, Pose, Shape, Term};
-use crate::offers::{Bodies, Embedded, ObjectId, Spatial};
+use crate::newton::{Contacts, Embedded as Hung, Pose, Shape, Term, shape};
+use crate::offers::{Bodies, Embedded, Kinematic, ObjectId, Rods, Spatial, Topological};
 use crate::task::Moment;
 use crate::world::World;
 use undine_core::glam::{DMat3, DVec3, Vec3};
@@ -41,6 +41,21 @@ pub trait Coupling: Send {
 
     /// Takes the forces on contacts that the solve found, in their order [N].
     fn take_contact_forces(&mut self, _found: &mut dyn Iterator<Item = DVec3>) {}
+
+    /// The rest parameters of its elements, term after term, with their bounds.
+    fn parameters(&self) -> Vec<(f64, [f64; 2])> {
+        Vec::new()
+    }
+
+    /// Sets them, from the first of these on, and returns the rest of these.
+    fn set_parameters<'v>(&mut self, values: &'v [f64]) -> &'v [f64] {
+        values
+    }
+
+    /// Writes them into channels: what they are when the next step ends at `time` [s].
+    fn keep_parameters(&mut self, _world: &World, _time: f64) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Where the embedded particles of an Object are. Particles in spatial order are looked at `ahead` [s] along their velocity,
@@ -60,6 +75,11 @@ pub fn placed(world: &World, embedded: &Embedded, ahead: f64) -> Result<Vec<Plac
                 Placed { x: pose.centre + pose.rotation * *rest, frame: pose.rotation }
             };
             Ok(body.iter().zip(rest.iter()).map(place).collect())
+        }
+        Embedded::OnRods(rods) => {
+            let points = &world.points[rods.vertices.points];
+            let (x, frame) = (points.column(points.position())?, points.column(rods.frame)?);
+            Ok(x.iter().zip(frame.iter()).map(|(&x, &frame)| Placed { x, frame }).collect())
         }
         Embedded::Kinematic(kinematic) => {
             let points = &world.points[kinematic.points];
@@ -81,8 +101,19 @@ pub fn shape(world: &World, embedded: &Embedded) -> Result<Shape> {
                 rest: points.column(on.rest)?.iter().map(rest).collect(),
             }
         }
+        Embedded::OnRods(rods) => rod_shape(world, rods)?,
         Embedded::Kinematic(_) => Shape::Fixed,
     })
+}
+
+/// How vertices of rods hang on themselves and on the turns of edges.
+pub fn rod_shape(world: &World, rods: &Rods) -> Result<Shape> {
+    let points = &world.points[rods.vertices.points];
+    let (start, end) = (points.column(rods.edge[0])?, points.column(rods.edge[1])?);
+    Ok(Shape::Rods(shape::Rods {
+        edge: start.iter().zip(end.iter()).map(|(&start, &end)| [start, end]).collect(),
+        held: points.column(rods.held)?.to_vec(),
+    }))
 }
 
 /// The stable ids of embedded particles, in the order of [`placed`].
@@ -96,18 +127,42 @@ pub fn ids(world: &World, embedded: &Embedded) -> Result<Vec<u64>> {
             let points = &world.points[on.points];
             Ok(points.column(points.id())?.to_vec())
         }
-        Embedded::Kinematic(kinematic) => {
-            let points = &world.points[kinematic.points];
+        Embedded::OnRods(Rods { vertices: Topological { points, .. }, .. })
+        | Embedded::Kinematic(Kinematic { points, .. }) => {
+            let points = &world.points[*points];
             Ok(points.column(points.id())?.to_vec())
         }
     }
+}
+
+/// Pairs of embedded particles that carry the frames of two edges of a rod that meet, by their places in [`placed`].
+pub fn joints(world: &World, embedded: &Embedded) -> Result<Vec<[u32; 2]>> {
+    let Embedded::OnRods(rods) = embedded else { return Ok(Vec::new()) };
+    let points = &world.points[rods.vertices.points];
+    let (start, end) = (points.column(rods.edge[0])?, points.column(rods.edge[1])?);
+    let joint = |vertex: usize| {
+        let (own, next) = (start[vertex] as usize, end[vertex]);
+        // The last vertex of a strand carries the frame of the edge before it, and no joint follows.
+        (own == vertex && start[next as usize] == next).then_some([vertex as u32, next])
+    };
+    Ok((0..points.len()).filter_map(joint).collect())
 }
 
 /// Which rigid body each embedded particle is fixed to; empty where each moves by itself.
 pub fn bodies(world: &World, embedded: &Embedded) -> Result<Vec<u32>> {
     match embedded {
         Embedded::OnBodies(on) => Ok(world.points[on.points].column(on.body)?.to_vec()),
-        Embedded::Particles(_) | Embedded::Kinematic(_) => Ok(Vec::new()),
+        Embedded::Particles(_) | Embedded::OnRods(_) | Embedded::Kinematic(_) => Ok(Vec::new()),
+    }
+}
+
+/// Which strand each embedded particle is a vertex of; empty where they are not of strands.
+pub fn strands(world: &World, embedded: &Embedded) -> Result<Vec<u32>> {
+    match embedded {
+        Embedded::OnRods(rods) => {
+            Ok(world.points[rods.vertices.points].column(rods.strand)?.to_vec())
+        }
+        _ => Ok(Vec::new()),
     }
 }
 
@@ -120,6 +175,7 @@ pub fn numbers(world: &World, embedded: &Embedded, channel: &str) -> Result<Opti
             return flat(world, particles, handle, |value: &f32| f64::from(*value)).map(Some);
         }
         Embedded::OnBodies(on) => on.points,
+        Embedded::OnRods(rods) => rods.vertices.points,
         Embedded::Kinematic(kinematic) => kinematic.points,
     };
     let points = &world.points[points];

@@ -5,6 +5,7 @@ use crate::arena::Id;
 use crate::world::StoreId;
 use std::sync::Arc;
 use undine_core::glam::{DMat3, DQuat, DVec3, Mat3, Vec3};
+use undine_core::mesh::Strands;
 use undine_core::particles::TopologicalParticles;
 use undine_core::volume::{MacHandle, MaskHandle};
 use undine_core::{DiscreteVolume, Handle, ParticleSystem};
@@ -94,6 +95,35 @@ pub enum Dofs {
     Particles(Spatial),
     /// A place and an orientation for each body.
     Bodies(Bodies),
+    /// A place for each vertex of rods, and a turn for each edge.
+    Rods(Rods),
+}
+
+/// Rods: strands of vertices, whose edges carry a frame. What belongs to an edge stands at the vertex where it begins, and means
+/// nothing at the last vertex of a strand.
+#[derive(Debug, Clone, Copy)]
+pub struct Rods {
+    /// The vertices, strand after strand, with mass and forces.
+    pub vertices: Topological,
+    /// The ends of the edge whose frame a vertex carries: where it begins, which is the vertex itself but for the last of a
+    /// strand; and where it ends.
+    pub edge: [Handle<u32>; 2],
+    /// The strand of each vertex.
+    pub strand: Handle<u32>,
+    /// What the scene holds of a vertex: see [`Rods`](crate::newton::shape::Rods).
+    pub held: Handle<u32>,
+    /// The frame of the vertex's edge: tangent, and the two axes of its cross-section.
+    pub frame: Handle<DMat3>,
+    /// Where a vertex would be without forces [m].
+    pub flight: Handle<DVec3>,
+    /// How far an edge has turned about itself in this step [rad].
+    pub twist: Handle<f64>,
+    /// How far it would have turned without torques [rad].
+    pub free_twist: Handle<f64>,
+    /// Moment of inertia of an edge about itself [kg m²].
+    pub moment: Handle<f64>,
+    /// Radius of the rod [m].
+    pub thickness: Handle<f64>,
 }
 
 /// Rigid bodies: the places of their centres, and their orientations.
@@ -137,6 +167,8 @@ pub enum Embedded {
     Particles(Spatial),
     /// Fixed to bodies.
     OnBodies(OnBodies),
+    /// Vertices of rods, with the frames of edges.
+    OnRods(Rods),
     /// Moved by the scene, whatever pulls at them.
     Kinematic(Kinematic),
 }
@@ -275,6 +307,17 @@ pub enum Looks {
     Input(String),
     /// Like bodies that are turned and moved.
     Bodies(BodyLooks),
+    /// Like strands.
+    Strands(StrandLooks),
+}
+
+/// What strands look like.
+#[derive(Debug, Clone)]
+pub struct StrandLooks {
+    /// Their vertices.
+    pub points: Id<TopologicalParticles>,
+    /// Which vertices are of which strand.
+    pub strands: Arc<Strands>,
 }
 
 /// What bodies look like.
@@ -317,6 +360,7 @@ impl Embedded {
         match self {
             Self::Particles(spatial) => spatial.particles.into(),
             Self::OnBodies(on) => on.points.into(),
+            Self::OnRods(rods) => rods.vertices.points.into(),
             Self::Kinematic(kinematic) => kinematic.points.into(),
         }
     }
@@ -328,6 +372,7 @@ impl Dofs {
         match self {
             Self::Particles(spatial) => spatial.particles.into(),
             Self::Bodies(bodies) => bodies.centres.points.into(),
+            Self::Rods(rods) => rods.vertices.points.into(),
         }
     }
 }

@@ -409,6 +409,30 @@ impl Simulation {
         if stage == Stage::SolveSolids {
             self.solve_coupled(now, observer)?;
         }
+        let begins = stage == Stage::ChoosePoints && now.count == 0;
+        if begins && self.world.objects.iter().any(|object| object.begins_at_rest) {
+            // Forces where everything begins.
+            self.run_tasks(Stage::Embed, now, observer)?;
+            self.run_tasks(Stage::ClearForces, now, observer)?;
+            self.run_tasks(Stage::AddForces, now, observer)?;
+            self.begin_at_rest(now, observer)?;
+        }
+        Ok(())
+    }
+
+    /// The framework's own Task: rest parameters such that Objects begin in balance.
+    fn begin_at_rest(&mut self, now: &Moment, observer: &mut dyn Observer) -> Result<()> {
+        let mut couplings = Vec::new();
+        for entry in &mut self.tree.behaviors {
+            couplings.extend(entry.behavior.coupling());
+        }
+        let task = "find what is at rest here";
+        let place = || Place { now: *now, stage: Stage::ChoosePoints, owner: "setup".into(), task };
+        let began = Instant::now();
+        self.solver
+            .begin_at_rest(&mut self.world, &mut couplings, now)
+            .map_err(|why| why.at(place))?;
+        observer.task(&place(), began.elapsed());
         Ok(())
     }
 

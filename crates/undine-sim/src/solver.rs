@@ -4,18 +4,23 @@
 use crate::constraint::Placed;
 use crate::coupling::{self, Coupling};
 use crate::error::{Result, SimError};
+use crate::newton::inverse::{self, Balancing};
 use crate::newton::iterate::{self, Linearised, Merit, NewtonSettings, Problem};
+use crate::newton::rod::transported;
 use crate::newton::rotation;
+use crate::newton::shape;
 use crate::newton::system::Iterate;
 use crate::newton::unknowns::Kind;
 use crate::newton::{
-    Contacts, Embedded as Hung, ForceTerm, Inertia, Pose, Shape, System, SystemSettings, Term,
+    Contacts, Embedded as Hung, ForceTerm, Inertia, NewtonError, Pose, Shape, System, SystemSettings,
+    Term,
     Unknowns,
 };
-use crate::offers::{Bodies, Dofs, ObjectId, Spatial};
+use crate::offers::{Bodies, Dofs, Embedded, ObjectId, Rods, Spatial};
 use crate::report::SolveRecord;
 use crate::task::Moment;
 use crate::world::World;
+use rayon::prelude::*;
 use undine_core::glam::{DMat3, DQuat, DVec3, Mat3, Vec3};
 
 /// How often an iteration is made at most because of contacts.
@@ -45,6 +50,11 @@ struct Part {
     turn: Vec<DVec3>,
     poses: Vec<Pose>,
     turns: Vec<DQuat>,
+    /// Of rods: moments of inertia of edges, turns from the target, turns since the step began, and where strands begin.
+    moment: Vec<f64>,
+    lag: Vec<f64>,
+    twist: Vec<f64>,
+    strands: Vec<u32>,
     /// The particles that Forces act on, and those that Constraints do.
     material: (Shape, Vec<Placed>),
     boundary: (Shape, Vec<Placed>),
@@ -134,6 +144,90 @@ impl Solver {
         let change = if iteration.alpha == 0.0 { 0.0 } else { iteration.speed };
         world.largest_change = world.largest_change.max(change);
         Ok(())
+    }
+}
+
+impl Solver {
+    /// Chooses rest parameters such that Objects which [begin at rest](crate::world::ObjectEntry) are in balance with the Forces on
+    /// them. Constraints between those and others are left as they are.
+    pub fn begin_at_rest(
+        &mut self,
+        world: &mut World,
+        couplings: &mut [&mut dyn Coupling],
+        now: &Moment,
+    ) -> Result<()> {
+        let at_rest = |object: ObjectId| world.object(object).begins_at_rest;
+        let mut chosen: Vec<&mut dyn Coupling> = Vec::new();
+        for coupling in couplings.iter_mut() {
+            if coupling.objects().iter().all(|object| at_rest(*object)) {
+                chosen.push(&mut **coupling);
+            }
+        }
+        if chosen.is_empty() {
+            return Ok(());
+        }
+        let (parts, unknowns) = gather(world, now.step)?;
+        let system = System::new(unknowns.clone())?;
+        let (mut force, mut weight) = (vec![0.0; unknowns.rows()], vec![0.0; unknowns.rows()]);
+        for part in parts.iter().filter(|part| part.dofs.is_some() && at_rest(part.object)) {
+            part.balanced_rows(&unknowns, &mut force, &mut weight);
+        }
+        let mut resting = Resting {
+            couplings: chosen,
+            parts: &parts,
+            unknowns: &unknowns,
+            row_of: system.row_of(),
+        };
+        let found = inverse::balance(&mut resting, &force, &weight)?;
+        for coupling in &mut resting.couplings {
+            coupling.keep_parameters(world, now.time + now.step)?;
+        }
+        world.solves.push(SolveRecord {
+            system: "balance to begin with",
+            unknowns: found.parameters,
+            iterations: found.steps,
+            residual: found.residual,
+            tolerance: inverse::BALANCED,
+            converged: found.residual <= 1e-3,
+        });
+        Ok(())
+    }
+}
+
+/// Constraints whose rest parameters are chosen.
+struct Resting<'a, 'c> {
+    couplings: Vec<&'a mut (dyn Coupling + 'c)>,
+    parts: &'a [Part],
+    unknowns: &'a Unknowns,
+    row_of: &'a [u32],
+}
+
+impl Balancing for Resting<'_, '_> {
+    type Error = SimError;
+
+    fn with_terms<R>(
+        &self,
+        work: impl FnOnce(&[&dyn Term], &[u32]) -> Result<R, NewtonError>,
+    ) -> Result<R> {
+        let hung = |object: ObjectId| -> Hung<'_> {
+            let part = self.parts.iter().find(|part| part.object == object);
+            part.map_or(Hung::fixed(&[]), |part| part.boundary(self.unknowns))
+        };
+        let terms: Vec<Box<dyn Term + '_>> =
+            self.couplings.iter().flat_map(|coupling| coupling.terms(&hung)).collect();
+        let terms: Vec<&dyn Term> = terms.iter().map(|term| &**term).collect();
+        Ok(work(&terms, self.row_of)?)
+    }
+
+    fn parameters(&self) -> Vec<(f64, [f64; 2])> {
+        self.couplings.iter().flat_map(|coupling| coupling.parameters()).collect()
+    }
+
+    fn set_parameters(&mut self, values: &[f64]) {
+        let mut rest = values;
+        for coupling in &mut self.couplings {
+            rest = coupling.set_parameters(rest);
+        }
     }
 }
 
@@ -248,6 +342,10 @@ impl Part {
             turn: Vec::new(),
             poses: Vec::new(),
             turns: Vec::new(),
+            moment: Vec::new(),
+            lag: Vec::new(),
+            twist: Vec::new(),
+            strands: Vec::new(),
             material: (Shape::Fixed, Vec::new()),
             boundary: (Shape::Fixed, Vec::new()),
             force: Vec::new(),
@@ -260,13 +358,16 @@ impl Part {
         match entry.offers.dofs {
             Some(Dofs::Particles(on)) => part.gather_particles(world, &on, step)?,
             Some(Dofs::Bodies(on)) => part.gather_bodies(world, &on)?,
+            Some(Dofs::Rods(on)) => part.gather_rods(world, &on)?,
             None => return Ok(part),
         }
         let kind = match entry.offers.dofs {
             Some(Dofs::Bodies(_)) => Kind::Bodies,
+            Some(Dofs::Rods(_)) => Kind::Rods,
             _ => Kind::Points,
         };
-        part.span = unknowns.add(entry.path.clone(), kind, part.mass.len());
+        let strands = std::mem::take(&mut part.strands);
+        part.span = unknowns.add_parts(entry.path.clone(), kind, part.mass.len(), strands);
         Ok(part)
     }
 
@@ -314,11 +415,70 @@ impl Part {
         Ok(())
     }
 
+    fn gather_rods(&mut self, world: &World, on: &Rods) -> Result<()> {
+        let points = &world.points[on.vertices.points];
+        let (position, flight) = (points.column(points.position())?, points.column(on.flight)?);
+        let held = points.column(on.held)?;
+        let (twist, free) = (points.column(on.twist)?, points.column(on.free_twist)?);
+        let strand = points.column(on.strand)?;
+        let moves = |vertex: usize, what: u32| held[vertex] & what == 0;
+        // What is held is where it must be, and nothing pulls at it.
+        let off = |vertex: usize| match moves(vertex, shape::Rods::PLACE) {
+            true => position[vertex] - flight[vertex],
+            false => DVec3::ZERO,
+        };
+        let lag = |vertex: usize| match moves(vertex, shape::Rods::TURN) {
+            true => twist[vertex] - free[vertex],
+            false => 0.0,
+        };
+        let count = points.len();
+        self.displacement = (0..count).map(off).collect();
+        self.lag = (0..count).map(lag).collect();
+        self.twist = twist.to_vec();
+        self.moment = points.column(on.moment)?.to_vec();
+        self.velocity = points.column(on.vertices.velocity)?.to_vec();
+        self.mass = points.column(on.vertices.mass)?.to_vec();
+        self.force = points.column(on.vertices.force)?.to_vec();
+        self.stiffness = points.column(on.vertices.stiffness)?.to_vec();
+        let begins = |&vertex: &usize| vertex == 0 || strand[vertex] != strand[vertex - 1];
+        self.strands = (0..count).filter(begins).map(|vertex| vertex as u32).collect();
+        let placed = coupling::placed(world, &Embedded::OnRods(*on), 0.0)?;
+        self.material = (coupling::rod_shape(world, on)?, placed);
+        Ok(())
+    }
+
+    /// Forces on its rows, and by what they weigh in a balance; what is held weighs nothing.
+    fn balanced_rows(&self, unknowns: &Unknowns, force: &mut [f64], weight: &mut [f64]) {
+        let span = &unknowns.spans()[self.span];
+        let width = span.kind.unknowns();
+        for group in 0..span.count {
+            let row = span.row + width * group;
+            let held = match &self.material.0 {
+                Shape::Rods(rods) => rods.held[group],
+                _ => 0,
+            };
+            if held & shape::Rods::PLACE == 0 {
+                force[row..row + 3].copy_from_slice(&self.force[group].to_array());
+                weight[row..row + 3].fill(self.mass[group].sqrt().recip());
+            }
+            if let (Some(moment), 0) = (self.moment.get(group), held & shape::Rods::TURN) {
+                weight[row + 3] = moment.sqrt().recip();
+            }
+            if let Some(tensor) = self.tensor.get(group) {
+                let moments = [tensor.x_axis.x, tensor.y_axis.y, tensor.z_axis.z];
+                (0..3).for_each(|k| weight[row + 3 + k] = moments[k].sqrt().recip());
+            }
+        }
+    }
+
     fn inertia(&self) -> Inertia<'_> {
         let (mass, displacement) = (&self.mass[..], &self.displacement[..]);
         match self.dofs {
             Some(Dofs::Bodies(_)) => {
                 Inertia::Bodies { mass, displacement, tensor: &self.tensor, turn: &self.turn }
+            }
+            Some(Dofs::Rods(_)) => {
+                Inertia::Rods { mass, displacement, moment: &self.moment, twist: &self.lag }
             }
             _ => Inertia::Points { mass, displacement },
         }
@@ -379,6 +539,27 @@ impl Part {
                     let turn = DQuat::from_scaled_axis(moves(row + 3));
                     orientation[body] = (turn * self.turns[body]).normalize();
                 }
+            }
+            Some(Dofs::Rods(on)) => {
+                let points = &world.points[on.vertices.points];
+                let (start, placed) = (points.column(on.edge[0])?, &self.material.1);
+                let end = points.column(on.edge[1])?;
+                let mut position = points.column_mut(points.position())?;
+                let mut velocity = points.column_mut(on.vertices.velocity)?;
+                let mut twist = points.column_mut(on.twist)?;
+                let moved = position.par_iter_mut().zip(velocity.par_iter_mut());
+                moved.zip(twist.par_iter_mut()).enumerate().for_each(|(n, ((x, v), twist))| {
+                    let row = span.row + 4 * n;
+                    *x = placed[n].x + moves(row);
+                    *v = self.velocity[n] + moves(row) / step;
+                    *twist = self.twist[n] + du[row + 3];
+                });
+                let mut frame = points.column_mut(on.frame)?;
+                frame.par_iter_mut().enumerate().for_each(|(n, frame)| {
+                    let (a, b) = (start[n] as usize, end[n] as usize);
+                    let tangent = (position[b] - position[a]).normalize_or(placed[n].frame.x_axis);
+                    *frame = transported(placed[n].frame, tangent, du[span.row + 4 * a + 3]);
+                });
             }
             None => {}
         }

@@ -66,6 +66,8 @@ pub struct ObjectEntry {
     pub coupled: bool,
     /// Whether a fluid may carry it, so that it moves by its velocity at the end of the step, as the fluid does.
     pub swims: bool,
+    /// Whether rest parameters of its Constraints are chosen such that it is in balance where it begins.
+    pub begins_at_rest: bool,
 }
 
 impl World {

@@ -12,7 +12,7 @@ use undine_sim::input::PointCloud;
 pub enum Emission {
     /// Each source point with the closest target point, if that is within range [m].
     Closest(f64),
-    /// Each source body, or particle, with the closest target point of any of its points, if that is within range [m].
+    /// Each source body, strand or particle with the closest target point of any of its points, if that is within range [m].
     Pair(f64),
     /// All pairs within range [m].
     Range(f64),
@@ -65,7 +65,8 @@ impl Emission {
                         pairs.extend(closest.map(|(target, _)| [source, from[target as usize]]));
                     }
                     Self::Pair(range) => {
-                        let body = ends[end].bodies.get(n).copied().unwrap_or(n as u32);
+                        let whole = ends[end].bodies.get(n).or(ends[end].strands.get(n));
+                        let body = whole.copied().unwrap_or(n as u32);
                         let known = shortest.get(&(end, body)).map_or(range, |(least, _)| *least);
                         if let Some((target, distance)) = tree.closest(placed.x, known, apart)
                             && shortest.get(&(end, body)).is_none_or(|(least, _)| distance < *least)

@@ -81,7 +81,7 @@ pub const DECLARATION: Declaration = Declaration {
             "emission",
             &[
                 ("closest", "each point and the closest of the target"),
-                ("pair", "each body, or particle, by the closest pair of points alone"),
+                ("pair", "each body, strand or particle, by the closest pair of points alone"),
                 ("range", "all pairs of points in range"),
                 ("network", "what the channels `source` and `target` of an input say, by ids"),
             ],

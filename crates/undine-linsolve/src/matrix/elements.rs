@@ -121,10 +121,20 @@ impl Elements {
 
     /// New values, on all threads: `fill` gets each element's number and last values.
     pub fn fill(&mut self, fill: impl Fn(usize, Element<'_>) + Sync) {
+        self.fill_with(|| (), |(), element, values| fill(element, values));
+    }
+
+    /// The same with something that elements of a task may use one after another, such as memory.
+    pub fn fill_with<T>(
+        &mut self,
+        memory: impl Fn() -> T + Sync,
+        fill: impl Fn(&mut T, usize, Element<'_>) + Sync,
+    ) {
         let (sizes, structure, offsets) = (&self.sizes, &self.structure, &self.offsets);
         let parts = super::block::split(&mut self.values, offsets, ELEMENTS_PER_TASK);
         parts.into_par_iter().enumerate().for_each(|(task, mut values)| {
             let first = task * ELEMENTS_PER_TASK;
+            let mut memory = memory();
             for element in first..(first + ELEMENTS_PER_TASK).min(structure.count()) {
                 let length = (offsets[element + 1] - offsets[element]) as usize;
                 let (here, rest) = values.split_at_mut(length);
@@ -133,11 +143,11 @@ impl Elements {
                 if rows > 0 {
                     let (c, here) = here.split_at_mut(rows);
                     let (stiffness, gradient) = here.split_at_mut(rows * rows);
-                    fill(element, Element::Rows { c, stiffness, gradient });
+                    fill(&mut memory, element, Element::Rows { c, stiffness, gradient });
                 } else {
                     let unknowns = unknowns(sizes, structure.nodes(element));
                     let (force, matrix) = here.split_at_mut(unknowns);
-                    fill(element, Element::Dense { force, matrix });
+                    fill(&mut memory, element, Element::Dense { force, matrix });
                 }
             }
         });

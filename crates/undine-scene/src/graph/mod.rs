@@ -9,6 +9,7 @@ mod files;
 mod filter_noise;
 mod filter_points;
 mod filter_solid;
+mod filter_strands;
 mod filter_transform;
 mod filter_volume;
 mod flow;
@@ -105,6 +106,7 @@ pub const NODES: &[Node] = &[
     node(&filter_solid::INVERT, filter_solid::invert),
     node(&filter_volume::TO_DISTANCE, filter_volume::to_distance),
     node(&filter_volume::SCATTER, filter_volume::scatter),
+    node(&filter_strands::STRANDS, filter_strands::strands),
     node(&filter_volume::RASTERISE, filter_volume::rasterise),
     node(&filter_noise::NOISE, filter_noise::noise),
     node(&filter_points::SET, filter_points::set),

@@ -14,7 +14,7 @@ use crate::elements::ElementSet;
 use crate::error::Result;
 use crate::newton::element::Values as Spread;
 use crate::newton::{ConstraintTerm, Damping, Embedded as Hung, Mode, Term};
-use crate::offers::{Embedded, ObjectId};
+use crate::offers::{Embedded, ObjectId, Offers};
 use crate::stage::Stage;
 use crate::task::{Hosted, Moment, Reach, Tasks, Worker};
 use crate::values::Values;
@@ -81,6 +81,15 @@ pub struct End<'a> {
     pub edges: &'a [[u32; 2]],
     /// Which rigid body each is fixed to; empty where each moves by itself.
     pub bodies: &'a [u32],
+    /// Pairs of them that carry the frames of two edges of a rod that meet, by their places in `placed`.
+    pub joints: &'a [[u32; 2]],
+    /// Which strand each is a vertex of; empty where they are not of strands.
+    pub strands: &'a [u32],
+}
+
+/// Whether the boundary particles of an Object are vertices of rods, for Constraints that only those can have.
+pub fn are_rods(offers: &Offers) -> bool {
+    matches!(offers.boundary, Some(Embedded::OnRods(_)))
 }
 
 /// The points of an element: which [`End`], and which particle of it.
@@ -98,6 +107,13 @@ pub trait Bond<const M: usize, const N: usize>:
     /// whose input says so as a whole; else what the scene says.
     const VARIES: &'static [&'static str] = &[];
 
+    /// Channels of its points that an element takes the mean of; they stand behind varying parameters, in this order. Objects
+    /// whose boundary particles lack any of them have no elements.
+    const MATERIAL: &'static [&'static str] = &[];
+
+    /// Whether elements [keep](Self::keep) anything.
+    const KEEPS: bool = false;
+
     /// Makes it from the values of its parameters.
     fn create(ingest: &mut Ingest<'_>) -> Result<Self>;
 
@@ -105,6 +121,11 @@ pub trait Bond<const M: usize, const N: usize>:
     fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
         *self = Self::create(ingest)?;
         Ok(())
+    }
+
+    /// Whether it can act on an Object that offers this.
+    fn suits(_offers: &Offers) -> bool {
+        true
     }
 
     /// Chooses points.
@@ -122,6 +143,9 @@ pub trait Bond<const M: usize, const N: usize>:
 
     /// The rest state of an element that begins here. What it says of varying parameters is not read.
     fn rest(&self, at: &[Placed; N]) -> Self::Element;
+
+    /// What an element keeps of where a step has ended, beside friction and multipliers; nothing, usually.
+    fn keep(&self, _element: &mut Self::Element, _at: &[Placed; N]) {}
 
     /// Whether any of its rows is hard, so that only multipliers can hold it.
     fn is_hard(&self) -> bool {
@@ -208,7 +232,10 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Behavior for ConstraintBehav
             scope.iter().map(|object| (*object, targets.contains(object))).collect();
         let outside = targets.iter().filter(|object| !scope.contains(object));
         ends.extend(outside.map(|object| (*object, true)));
-        ends.retain(|(object, _)| ingest.world.object(*object).offers.boundary.is_some());
+        ends.retain(|(object, _)| {
+            let offers = &ingest.world.object(*object).offers;
+            offers.boundary.is_some() && B::suits(offers)
+        });
         if ends.is_empty() {
             return Ok(());
         }
@@ -300,24 +327,27 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
             let offers = &world.object(*object).offers;
             let Some(boundary) = offers.boundary else { continue };
             let ids = coupling::ids(world, &boundary)?;
-            let by_id = places_by_id(&ids);
+            let by_id = Places::of(&ids);
             let edges = offers.edges.as_deref().unwrap_or(&[]);
-            let place = |id: u64| by_id.get(&id).copied();
-            let edges: Vec<[u32; 2]> =
-                edges.iter().filter_map(|[a, b]| Some([place(*a)?, place(*b)?])).collect();
+            let place = |[a, b]: &[u64; 2]| Some([by_id.get(*a)?, by_id.get(*b)?]);
+            let edges: Vec<[u32; 2]> = edges.iter().filter_map(place).collect();
             let placed = coupling::placed(world, &boundary, 0.0)?;
             let bodies = coupling::bodies(world, &boundary)?;
-            seen.push((*object, *is_target, placed, ids, edges, bodies));
+            let joints = coupling::joints(world, &boundary)?;
+            let joints = (joints, coupling::strands(world, &boundary)?);
+            seen.push((*object, *is_target, placed, ids, edges, bodies, joints));
         }
         let ends: Vec<End<'_>> = seen
             .iter()
-            .map(|(object, is_target, placed, ids, edges, bodies)| End {
+            .map(|(object, is_target, placed, ids, edges, bodies, joints)| End {
                 object: *object,
                 is_target: *is_target,
                 placed,
                 ids,
                 edges,
                 bodies,
+                joints: &joints.0,
+                strands: &joints.1,
             })
             .collect();
         let chosen = self.bond.emit(&ends)?;
@@ -405,35 +435,57 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
         let (friction, multipliers) = (rows("friction")?, rows("multiplier")?);
         let mut by_id = BTreeMap::new();
         let values = Values::new(&self.scope, time);
-        let uniform: Vec<f64> =
+        let mut uniform: Vec<f64> =
             B::VARIES.iter().map(|name| values.number(name)).collect::<Result<_>>()?;
+        uniform.resize(B::VARIES.len() + B::MATERIAL.len(), 0.0);
         for (object, _) in &self.ends {
             if let Some(boundary) = world.object(*object).offers.boundary {
-                let places = places_by_id(&coupling::ids(world, &boundary)?);
-                let varying = Varying::all(world, *object, &boundary, values, B::VARIES)?;
+                let places = Places::of(&coupling::ids(world, &boundary)?);
+                let mut varying = Varying::all(world, *object, &boundary, values, B::VARIES)?;
+                for name in B::MATERIAL {
+                    let channel = coupling::numbers(world, &boundary, name)?;
+                    varying.push(Varying { channel, attribute: None });
+                }
                 by_id.insert(*object, (varying, places));
             }
         }
         let mut batches: BTreeMap<[ObjectId; N], Batch<B::Element, M, N>> = BTreeMap::new();
-        for element in 0..elements.len() {
-            let between: [ObjectId; N] =
-                std::array::from_fn(|n| ObjectId(objects[n][element] as usize));
-            let place = |n: usize| by_id.get(&between[n])?.1.get(&points[n][element]).copied();
-            let mut stencil = [0; N];
-            // What has left its Object, to another Group or a sink, is not held any more.
-            if !(0..N).all(|n| place(n).map(|place| stencil[n] = place).is_some()) {
+        let mut numbers: Vec<f64> = Vec::new();
+        let mut element = 0;
+        while element < elements.len() {
+            // Elements between the same Objects mostly follow each other.
+            let of = |element: usize| -> [ObjectId; N] {
+                std::array::from_fn(|n| ObjectId(objects[n][element] as usize))
+            };
+            let between = of(element);
+            let end = (element..elements.len()).find(|&e| of(e) != between);
+            let run = element..end.unwrap_or(elements.len());
+            element = run.end;
+            let mut known = Vec::with_capacity(N);
+            known.extend(between.iter().filter_map(|object| by_id.get(object)));
+            // What is not an end of this Constraint any more is not held.
+            if known.len() < N {
                 continue;
             }
-            let mut numbers: Vec<f64> = rest.iter().map(|column| column[element]).collect();
-            let varying = |n: usize| (&by_id[&between[n]].0, stencil[n]);
-            let points: [_; N] = std::array::from_fn(varying);
-            numbers.extend((0..B::VARIES.len()).map(|k| Varying::of(k, &points, uniform[k])));
             let batch = batches.entry(between).or_insert_with(|| Batch::new(between));
-            batch.places.push(element as u32);
-            batch.elements.push(bytemuck::pod_read_unaligned(bytemuck::cast_slice(&numbers)));
-            batch.stencil.push(stencil);
-            batch.friction.push(std::array::from_fn(|m| friction[m][element]));
-            batch.multipliers.push(std::array::from_fn(|m| multipliers[m][element]));
+            batch.reserve(run.len());
+            for element in run {
+                let mut stencil = [0; N];
+                let place = |n: usize| known[n].1.get(points[n][element]);
+                // What has left its Object, to another Group or a sink, is not held any more.
+                if !(0..N).all(|n| place(n).map(|place| stencil[n] = place).is_some()) {
+                    continue;
+                }
+                numbers.clear();
+                numbers.extend(rest.iter().map(|column| column[element]));
+                let at: [_; N] = std::array::from_fn(|n| (&known[n].0, stencil[n]));
+                numbers.extend((0..uniform.len()).map(|k| Varying::of(k, &at, uniform[k])));
+                batch.places.push(element as u32);
+                batch.elements.push(bytemuck::pod_read_unaligned(bytemuck::cast_slice(&numbers)));
+                batch.stencil.push(stencil);
+                batch.friction.push(std::array::from_fn(|m| friction[m][element]));
+                batch.multipliers.push(std::array::from_fn(|m| multipliers[m][element]));
+            }
         }
         self.batches = batches.into_values().collect();
         // The rows where the step begins, for damping and friction.
@@ -454,6 +506,21 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
         Ok(())
     }
 
+    /// What elements know of their rest state goes into channels.
+    fn keep_rest(&self, world: &World) -> Result<()> {
+        let elements = &world.elements[self.store];
+        for (k, name) in B::REST.iter().enumerate() {
+            let mut column = elements.column_mut(elements.handle::<f64>(name)?)?;
+            for batch in &self.batches {
+                for (element, &place) in batch.elements.iter().zip(&batch.places) {
+                    let numbers: &[f64] = bytemuck::cast_slice(std::slice::from_ref(element));
+                    column[place as usize] = numbers[k];
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// What friction and multipliers have become goes into channels.
     fn remember(&mut self, world: &mut World, now: &Moment) -> Result<()> {
         for batch in &mut self.batches {
@@ -465,8 +532,18 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
             if !friction.is_empty() {
                 batch.friction = friction;
             }
+            if B::KEEPS {
+                let places: [_; N] = std::array::from_fn(|n| &placed[&batch.objects[n]]);
+                for (element, stencil) in batch.elements.iter_mut().zip(&batch.stencil) {
+                    let at = std::array::from_fn(|n| places[n][stencil[n] as usize]);
+                    self.bond.keep(element, &at);
+                }
+            }
         }
         let elements = &world.elements[self.store];
+        if B::KEEPS {
+            self.keep_rest(world)?;
+        }
         for m in 0..M {
             let mut friction =
                 elements.column_mut(elements.handle::<f64>(&format!("friction-{m}"))?)?;
@@ -494,6 +571,14 @@ impl<E: Pod + Send + Sync, const M: usize, const N: usize> Batch<E, M, N> {
             friction: Vec::new(),
             multipliers: Vec::new(),
         }
+    }
+
+    fn reserve(&mut self, more: usize) {
+        self.places.reserve(more);
+        self.elements.reserve(more);
+        self.stencil.reserve(more);
+        self.friction.reserve(more);
+        self.multipliers.reserve(more);
     }
 
     fn placed(&self, world: &World, ahead: f64) -> Result<BTreeMap<ObjectId, Vec<Placed>>> {
@@ -543,6 +628,53 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Coupling for Bound<B, M, N> 
             Box::new(batch.term(self.label, &self.bond, self.damping, hung)) as Box<dyn Term + 'a>
         };
         self.batches.iter().map(term).collect()
+    }
+
+    fn parameters(&self) -> Vec<(f64, [f64; 2])> {
+        let elements = self.batches.iter().flat_map(|batch| &batch.elements);
+        let of = |element: &B::Element| {
+            let mut element = *element;
+            let bounds: Vec<[f64; 2]> =
+                (0..B::REST_PARAMETERS).map(|p| self.bond.bounds(&element, p)).collect();
+            let value = |p: usize| self.bond.parameter(&mut element, p).map_or(0.0, |value| *value);
+            (0..B::REST_PARAMETERS).map(value).zip(bounds).collect::<Vec<_>>()
+        };
+        elements.flat_map(of).collect()
+    }
+
+    fn set_parameters<'v>(&mut self, values: &'v [f64]) -> &'v [f64] {
+        let mut rest = values.iter();
+        for element in self.batches.iter_mut().flat_map(|batch| &mut batch.elements) {
+            for p in 0..B::REST_PARAMETERS {
+                if let (Some(own), Some(value)) = (self.bond.parameter(element, p), rest.next()) {
+                    *own = *value;
+                }
+            }
+        }
+        rest.as_slice()
+    }
+
+    fn keep_parameters(&mut self, world: &World, time: f64) -> Result<()> {
+        self.keep_rest(world)?;
+        // What holds in balance is where multipliers begin.
+        if self.damping.mode == Mode::Compliance {
+            let elements = &world.elements[self.store];
+            for batch in &self.batches {
+                let placed = batch.placed(world, 0.0)?;
+                for (n, &place) in batch.places.iter().enumerate() {
+                    let at = std::array::from_fn(|k| {
+                        placed[&batch.objects[k]][batch.stencil[n][k] as usize]
+                    });
+                    let value = self.bond.evaluate(&batch.elements[n], &at).value;
+                    let force = self.bond.scaling(&batch.elements[n]).times(&value);
+                    for (m, force) in force.into_iter().enumerate().filter(|(_, f)| f.is_finite()) {
+                        let handle = elements.handle::<f64>(&format!("multiplier-{m}"))?;
+                        elements.column_mut(handle)?[place as usize] = -force;
+                    }
+                }
+            }
+        }
+        self.gather(world, time)
     }
 
     fn take_multipliers(&mut self, found: &mut dyn Iterator<Item = Vec<f64>>) {
@@ -605,8 +737,34 @@ impl Varying {
     }
 }
 
-fn places_by_id(ids: &[u64]) -> BTreeMap<u64, u32> {
-    ids.iter().enumerate().map(|(place, &id)| (id, place as u32)).collect()
+/// Where particles are by their ids.
+enum Places {
+    /// Ids follow each other.
+    Row { first: u64, count: u64 },
+    /// Any ids.
+    Any(BTreeMap<u64, u32>),
+}
+
+impl Places {
+    fn of(ids: &[u64]) -> Self {
+        let first = ids.first().copied().unwrap_or(0);
+        let in_row = |(n, &id): (usize, &u64)| id == first.wrapping_add(n as u64);
+        match ids.iter().enumerate().all(in_row) {
+            true => Self::Row { first, count: ids.len() as u64 },
+            false => Self::Any(ids.iter().enumerate().map(|(n, &id)| (id, n as u32)).collect()),
+        }
+    }
+
+    #[inline]
+    fn get(&self, id: u64) -> Option<u32> {
+        match self {
+            Self::Row { first, count } => {
+                let place = id.wrapping_sub(*first);
+                (place < *count).then_some(place as u32)
+            }
+            Self::Any(places) => places.get(&id).copied(),
+        }
+    }
 }
 
 /// Refuses a declared element that is not made of the numbers it names.

@@ -113,6 +113,9 @@ pub trait Constraint<const M: usize, const N: usize>: Sync {
     /// How many parameters have derivatives ([`Self::by_parameter`]).
     const PARAMETERS: usize = 0;
 
+    /// How many of the first parameters are rest values, which inverse dynamics may choose.
+    const REST_PARAMETERS: usize = 0;
+
     /// C and its gradient.
     fn evaluate(&self, element: &Self::Element, at: &[Placed; N]) -> Rows<M, N>;
 
@@ -139,6 +142,12 @@ pub trait Constraint<const M: usize, const N: usize>: Sync {
     ) -> Option<&'a mut f64> {
         let _ = (element, parameter);
         None
+    }
+
+    /// Within which bounds inverse dynamics may choose a parameter of an element that is as it began.
+    fn bounds(&self, element: &Self::Element, parameter: usize) -> [f64; 2] {
+        let _ = (element, parameter);
+        [f64::NEG_INFINITY, f64::INFINITY]
     }
 
     /// The derivatives by a parameter. Parameters are rest values or stiffnesses: ∇C does not depend on them, so that

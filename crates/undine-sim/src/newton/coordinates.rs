@@ -156,6 +156,10 @@ pub(super) fn turn_curvature(v: DVec3, r: DVec3) -> DMat3 {
 #[inline]
 pub(super) fn moved<const A: usize>(hang: &Hang<'_>, du: &[f64], row_of: &[u32]) -> [DVec3; A] {
     let mut q = [DVec3::ZERO; A];
+    if let Hang::Rod(rod) = hang {
+        q.iter_mut().zip(rod.moved(du, row_of)).for_each(|(q, moved)| *q = moved);
+        return q;
+    }
     for node in 0..hang.count() {
         let row = row_of[hang.node(node) as usize] as usize;
         let du = DVec3::from_slice(&du[row..row + 3]);

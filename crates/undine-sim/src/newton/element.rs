@@ -14,6 +14,7 @@ use super::coordinates::{Local, combine, moved, turn_curvature};
 use super::error::{NewtonError, Result};
 use super::iterate::Merit;
 use super::linear::Linear;
+use super::rod::Columns;
 use super::saddle::HardRows;
 use super::shape::{Embedded, Hang};
 use super::term::{Term, TermNodes};
@@ -136,14 +137,14 @@ impl<'a, C: Constraint<M, N>, const M: usize, const N: usize> ConstraintTerm<'a,
         Ok(())
     }
 
-    fn at(&self, element: usize) -> [Placed; N] {
+    pub(super) fn at(&self, element: usize) -> [Placed; N] {
         let stencil = &self.stencil[element];
         std::array::from_fn(|n| self.embedded[n].placed()[stencil[n] as usize])
     }
 
-    fn hangs(&self, element: usize) -> [Hang<'a>; N] {
+    pub(super) fn hangs(&self, element: usize) -> [Hang<'a>; N] {
         let stencil = &self.stencil[element];
-        std::array::from_fn(|n| self.embedded[n].hang(stencil[n] as usize))
+        std::array::from_fn(|n| self.embedded[n].hang(stencil[n] as usize, C::FRAMES))
     }
 
     /// Refuses lists of different lengths.
@@ -294,13 +295,81 @@ impl<'a, C: Constraint<M, N>, const M: usize, const N: usize> ConstraintTerm<'a,
         local.is_finite()
     }
 
+    /// The same where frames of rods take part: by rows of J on the nodes, each node once, without the curvature of rows.
+    #[inline]
+    fn write_rows(
+        &self,
+        element: usize,
+        dt: f64,
+        (columns, j): &mut (Columns, Vec<f64>),
+        force: &mut [f64],
+        matrix: &mut [f64],
+    ) -> bool {
+        let linear = self.linear(element, dt);
+        columns.set(&linear.hangs);
+        let width = columns.width();
+        j.resize(width * M, 0.0);
+        for (m, row) in j.chunks_exact_mut(width).enumerate() {
+            let (by_x, by_frame) = (&linear.rows.by_position[m], &linear.rows.by_frame[m]);
+            columns.write_row(&linear.hangs, &linear.at, by_x, by_frame, row);
+        }
+        force.fill(0.0);
+        matrix.fill(0.0);
+        for (m, own) in j.chunks_exact(width).enumerate() {
+            force.iter_mut().zip(own).for_each(|(sum, j)| *sum -= j * linear.force[m]);
+            for (o, other) in j.chunks_exact(width).enumerate() {
+                let s = linear.stiffness(m, o);
+                if s == 0.0 {
+                    continue;
+                }
+                for (a, sums) in matrix.chunks_exact_mut(width).enumerate() {
+                    let (first, sums) = (s * own[a], &mut sums[a..]);
+                    sums.iter_mut().zip(&other[a..]).for_each(|(sum, j)| *sum += first * j);
+                }
+            }
+        }
+        // Symmetric to the bit.
+        for a in 1..width {
+            for b in 0..a {
+                matrix[a * width + b] = matrix[b * width + a];
+            }
+        }
+        force.iter().chain(matrix.iter()).all(|value| value.is_finite())
+    }
+
+    /// Refuses rows that are infinitely stiff: the frames of rods have unknowns that those cannot hold.
+    fn refuse_hard(&self) -> Result<()> {
+        let hard = |element: &C::Element| {
+            let scaling = self.constraint.scaling(element);
+            (0..M).any(|m| scaling.is_hard(m))
+        };
+        match self.elements.iter().position(hard) {
+            None => Ok(()),
+            Some(element) => Err(NewtonError::BadValue {
+                what: format!("the stiffness of element {element} of {}", self.name),
+                found: f64::INFINITY,
+                wanted: "finite, since it acts on frames of rods",
+            }),
+        }
+    }
+
+    /// Whether elements are written by rows.
+    fn by_rows(&self) -> bool {
+        C::FRAMES && self.embedded.iter().any(Embedded::is_rods)
+    }
+
     fn fill_by<const A: usize>(&self, dt: f64, touching: &[u32], out: &mut Elements) -> Result<()> {
         // The first fault by number, whichever thread meets it.
         let fault = AtomicUsize::new(usize::MAX);
-        out.fill(|n, values| {
+        let by_rows = self.by_rows();
+        out.fill_with(Default::default, |memory, n, values| {
             if let Element::Dense { force, matrix } = values {
                 let element = touching[n] as usize;
-                if !self.write::<A>(element, dt, force, matrix) {
+                let sound = match by_rows {
+                    true => self.write_rows(element, dt, memory, force, matrix),
+                    false => self.write::<A>(element, dt, force, matrix),
+                };
+                if !sound {
                     fault.fetch_min(element, Ordering::Relaxed);
                 }
             }
@@ -376,6 +445,7 @@ impl<C: Constraint<M, N>, const M: usize, const N: usize> Term for ConstraintTer
     fn nodes(&self) -> Result<TermNodes> {
         self.check()?;
         let mut nodes = TermNodes::default();
+        let (by_rows, mut columns) = (self.by_rows(), Columns::default());
         for (element, stencil) in self.stencil.iter().enumerate() {
             for (&particle, embedded) in stencil.iter().zip(&self.embedded) {
                 let (found, wanted) = (particle as usize, embedded.placed().len());
@@ -399,7 +469,13 @@ impl<C: Constraint<M, N>, const M: usize, const N: usize> Term for ConstraintTer
                     wanted: "finite in stiffness mode; hard rows need compliance mode",
                 });
             }
-            nodes.push(&self.hangs(element));
+            match by_rows {
+                true => {
+                    columns.set(&self.hangs(element));
+                    nodes.push_nodes(columns.nodes().iter().copied());
+                }
+                false => nodes.push(&self.hangs(element)),
+            }
         }
         Ok(nodes)
     }
@@ -416,6 +492,9 @@ impl<C: Constraint<M, N>, const M: usize, const N: usize> Term for ConstraintTer
     fn hard(&self, out: &mut HardRows) -> Result<()> {
         if self.mode == Mode::Stiffness {
             return Ok(());
+        }
+        if self.by_rows() {
+            return self.refuse_hard();
         }
         match self.blocks() {
             1 => self.hard_by::<1>(out),
@@ -435,6 +514,18 @@ impl<C: Constraint<M, N>, const M: usize, const N: usize> Term for ConstraintTer
             2 => self.recover_by::<2>(dt, du, row_of),
             _ => self.recover_by::<4>(dt, du, row_of),
         }
+    }
+
+    fn parameters(&self) -> usize {
+        C::REST_PARAMETERS * self.elements.len()
+    }
+
+    fn add_forces(&self, row_of: &[u32], out: &mut [f64]) {
+        self.add_static_forces(row_of, out);
+    }
+
+    fn by_parameters(&self, row_of: &[u32], each: &mut dyn FnMut(usize, usize, f64)) {
+        self.each_by_parameter(row_of, each);
     }
 
     fn merit(&self, dt: f64) -> Merit {

@@ -66,7 +66,7 @@ impl ForceTerm<'_> {
     /// Gradient and matrix of one particle in its coordinates q.
     #[inline]
     pub(super) fn local<const A: usize>(&self, particle: usize) -> (Hang<'_>, Local<1, A>) {
-        let hang = self.embedded.hang(particle);
+        let hang = self.embedded.hang(particle, false);
         let at = &self.embedded.placed()[particle];
         let mut local = Local::ZERO;
         local.gradient[0] = hang.pull(at, -self.force[particle], None);
@@ -107,7 +107,7 @@ impl Term for ForceTerm<'_> {
         self.check()?;
         let mut nodes = TermNodes::default();
         for particle in 0..self.embedded.placed().len() {
-            nodes.push(&[self.embedded.hang(particle)]);
+            nodes.push(&[self.embedded.hang(particle, false)]);
         }
         Ok(nodes)
     }

@@ -43,6 +43,23 @@ impl<const M: usize, const N: usize> Linear<'_, M, N> {
         (0..N).fold(self.rows.value[m].abs(), |sum, n| sum + of(n))
     }
 
+    /// An entry of S′.
+    #[inline]
+    pub fn stiffness(&self, m: usize, o: usize) -> f64 {
+        let friction = if m == o { self.friction[m] } else { 0.0 };
+        let s = match &self.scaling {
+            Scaling::Diagonal(s) => {
+                if m == o {
+                    s[m]
+                } else {
+                    0.0
+                }
+            }
+            Scaling::Full(s) => s[m][o],
+        };
+        s * self.share + friction
+    }
+
     /// A row of S′J.
     #[inline]
     pub fn scaled<const A: usize>(&self, j: &[[[DVec3; A]; N]; M], m: usize) -> [[DVec3; A]; N] {

@@ -85,6 +85,21 @@ impl OwnBlocks {
                     }
                 }
             }
+            // As for points, beside the turn of an edge.
+            Kind::Rods => {
+                let tasks = force
+                    .par_chunks_mut(4 * GROUPS_PER_TASK)
+                    .zip(matrix.par_chunks_mut(16 * GROUPS_PER_TASK));
+                tasks.enumerate().for_each(|(task, (force, matrix))| {
+                    let groups = force.chunks_exact_mut(4).zip(matrix.chunks_exact_mut(16));
+                    for (n, (force, matrix)) in groups.enumerate() {
+                        let particle = task * GROUPS_PER_TASK + n;
+                        if !add_vertex(term, particle, force, matrix) {
+                            fault.fetch_min(particle, Ordering::Relaxed);
+                        }
+                    }
+                });
+            }
             Kind::Scalars => {}
         }
         match fault.into_inner() {
@@ -119,6 +134,7 @@ impl OwnBlocks {
                         Kind::Points => solve_block::<3>(matrix, force, du),
                         Kind::Bodies => solve_block::<6>(matrix, force, du),
                         Kind::Scalars => solve_block::<1>(matrix, force, du),
+                        Kind::Rods => solve_block::<4>(matrix, force, du),
                     };
                     if !solved {
                         fault.fetch_min(span.group + group, Ordering::Relaxed);
@@ -156,6 +172,29 @@ fn add_particle<const A: usize, const W: usize, const SQUARE: usize>(
     force.iter_mut().zip(own_force).for_each(|(sum, own)| *sum += own);
     if term.stiffness.is_some() {
         matrix.iter_mut().zip(own_matrix).for_each(|(sum, own)| *sum += own);
+    }
+    local.is_finite()
+}
+
+/// The same for a vertex of a rod; one that is held takes no force. False if it is not finite.
+#[inline]
+fn add_vertex(
+    term: &ForceTerm<'_>,
+    particle: usize,
+    force: &mut [f64],
+    matrix: &mut [f64],
+) -> bool {
+    let (hang, local) = term.local::<1>(particle);
+    if hang.count() == 0 {
+        return true;
+    }
+    let (mut own_force, mut own_matrix) = ([0.0; 3], [0.0; 9]);
+    local.spread(&[hang], &mut own_force, &mut own_matrix);
+    force.iter_mut().zip(own_force).for_each(|(sum, own)| *sum += own);
+    if term.stiffness.is_some() {
+        for (row, own) in matrix.chunks_exact_mut(4).zip(own_matrix.chunks_exact(3)) {
+            row.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+        }
     }
     local.is_finite()
 }

@@ -6,6 +6,7 @@
 //! | Identity | xᵢ | 1 | δx = δxᵢ |
 //! | Rigid | X + R r | R F₀ | δx = δX + δθ × R r, δF_k = δθ × F_k for each column k |
 //! | Weights | Σ wⱼ xⱼ | Σ xⱼ gⱼᵀ | δx = Σ wⱼ δxⱼ, δF = Σ δxⱼ gⱼᵀ |
+//! | Rods | xᵢ | (t, m₁, m₂) of an edge | δx = δxᵢ, δF_k = δφ × F_k, δφ = t × (δx_b − δx_a)/|e| + t δθ |
 //! | Fixed | animated | animated | nothing: kinematic targets have no unknowns |
 
 use super::contact::ContactEnd;
@@ -14,6 +15,9 @@ use super::unknowns::{Kind, Span, Unknowns};
 use crate::constraint::Placed;
 use rayon::prelude::*;
 use undine_core::glam::{DMat3, DVec3};
+
+use super::rod::RodHang;
+pub use super::rod::Rods;
 
 /// Particles that one task places.
 const PARTICLES_PER_TASK: usize = 1024;
@@ -41,6 +45,8 @@ pub enum Shape {
     },
     /// Each particle is a combination of points.
     Weights(Weights),
+    /// Each particle is a vertex of a rod, with the frame of an edge.
+    Rods(Rods),
     /// Each particle is where it is said to be.
     Fixed,
 }
@@ -116,9 +122,10 @@ impl Shape {
                     Placed { x: sum.x + x * w, frame: sum.frame + frame }
                 })
             }
-            Self::Fixed => Placed::at(DVec3::ZERO),
+            // Frames of rods are carried along by whoever moves them.
+            Self::Rods(_) | Self::Fixed => Placed::at(DVec3::ZERO),
         };
-        if *self != Self::Fixed {
+        if !matches!(self, Self::Fixed | Self::Rods(_)) {
             let chunks = placed.par_chunks_mut(PARTICLES_PER_TASK).enumerate();
             chunks.for_each(|(task, placed)| {
                 for (n, placed) in placed.iter_mut().enumerate() {
@@ -156,6 +163,12 @@ impl Shape {
                 length("the weights", weights.len())?;
                 outside("the point of weight", &weights.points, points)
             }
+            Self::Rods(rods) => {
+                length("the vertices", points)?;
+                length("the edges of vertices", rods.edge.len())?;
+                length("which vertices are held", rods.held.len())?;
+                outside("the edge of vertex", rods.edge.as_flattened(), points)
+            }
             Self::Fixed => Ok(()),
         }
     }
@@ -192,6 +205,7 @@ impl<'a> Embedded<'a> {
         let (points, own) = match (shape, kind) {
             (Shape::Identity | Shape::Weights(_), Kind::Points) => (*count, 0),
             (Shape::Rigid { .. }, Kind::Bodies) => (0, *count),
+            (Shape::Rods(_), Kind::Rods) => (*count, 0),
             (Shape::Fixed, _) => (0, 0),
             _ => {
                 let found = format!("a shape that hangs on other unknowns, on {name}");
@@ -229,6 +243,7 @@ impl<'a> Embedded<'a> {
             Shape::Identity => span.kind == Kind::Points && span.count == self.placed.len(),
             Shape::Rigid { .. } => span.kind == Kind::Bodies && span.count == self.bodies.len(),
             Shape::Weights(_) => span.kind == Kind::Points,
+            Shape::Rods(_) => span.kind == Kind::Rods && span.count == self.placed.len(),
         }
     }
 
@@ -245,14 +260,20 @@ impl<'a> Embedded<'a> {
         match self.shape {
             Shape::Identity | Shape::Fixed => 1,
             Shape::Rigid { .. } => 2,
+            Shape::Rods(_) if frames => 2,
             Shape::Weights(_) if frames => 4,
-            Shape::Weights(_) => 1,
+            Shape::Weights(_) | Shape::Rods(_) => 1,
         }
     }
 
-    /// What a particle hangs on.
+    /// Whether its particles are vertices of rods.
+    pub(super) fn is_rods(&self) -> bool {
+        matches!(self.shape, Shape::Rods(_))
+    }
+
+    /// What a particle hangs on; `frames` says whether its frame matters.
     #[inline]
-    pub(super) fn hang(&self, particle: usize) -> Hang<'a> {
+    pub(super) fn hang(&self, particle: usize, frames: bool) -> Hang<'a> {
         match self.shape {
             Shape::Fixed => Hang::Fixed,
             Shape::Identity => Hang::Point { node: (self.node + particle) as u32 },
@@ -267,6 +288,11 @@ impl<'a> Embedded<'a> {
                 let (points, weights) = weights.of(particle);
                 Hang::Weights { node: self.node as u32, points, weights }
             }
+            Shape::Rods(rods) if frames => {
+                Hang::Rod(rods.hang(particle, self.node, |vertex| self.placed[vertex].x))
+            }
+            Shape::Rods(rods) if rods.held[particle] & Rods::PLACE != 0 => Hang::Fixed,
+            Shape::Rods(_) => Hang::Point { node: (self.node + 2 * particle) as u32 },
         }
     }
 
@@ -314,15 +340,18 @@ impl<'a> Embedded<'a> {
 ///
 /// - a point: q = δx;
 /// - a body: q = (δX, δθ);
-/// - weights: q = (δx, δF₀, δF₁, δF₂), or only δx where frames do not matter.
+/// - weights: q = (δx, δF₀, δF₁, δF₂), or only δx where frames do not matter;
+/// - a rod: q = (δx, δφ).
 ///
-/// Each block of q is Σ c·δu over the nodes, c being one number per node and block.
+/// Each block of q is Σ c·δu over the nodes, c being one number per node and block; but for rods, whose turns are not of that
+/// form, so that elements on them are written by rows ([`rod`](super::rod)).
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Hang<'a> {
     Fixed,
     Point { node: u32 },
     Body { node: u32, lever: DVec3 },
     Weights { node: u32, points: &'a [u32], weights: &'a [[f64; 4]] },
+    Rod(RodHang),
 }
 
 impl Hang<'_> {
@@ -334,6 +363,7 @@ impl Hang<'_> {
             Self::Point { .. } => 1,
             Self::Body { .. } => 2,
             Self::Weights { points, .. } => points.len(),
+            Self::Rod(rod) => rod.count(),
         }
     }
 
@@ -345,6 +375,7 @@ impl Hang<'_> {
             Self::Point { node } => *node,
             Self::Body { node, .. } => node + n as u32,
             Self::Weights { node, points, .. } => node + points[n],
+            Self::Rod(rod) => rod.node(n),
         }
     }
 
@@ -352,7 +383,7 @@ impl Hang<'_> {
     #[inline]
     pub fn coefficients<const A: usize>(&self, n: usize) -> [f64; A] {
         match self {
-            Self::Fixed => [0.0; A],
+            Self::Fixed | Self::Rod(_) => [0.0; A],
             Self::Point { .. } => std::array::from_fn(|a| if a == 0 { 1.0 } else { 0.0 }),
             Self::Body { .. } => std::array::from_fn(|a| if a == n { 1.0 } else { 0.0 }),
             // With two blocks somebody else is a body, and frames do not matter here.
@@ -376,6 +407,14 @@ impl Hang<'_> {
         match self {
             Self::Fixed => {}
             Self::Point { .. } => q[0] = by_x,
+            Self::Rod(_) => {
+                q[0] = by_x;
+                if let (true, Some(by_frame)) = (A > 1, by_frame) {
+                    for k in 0..3 {
+                        q[1] += at.frame.col(k).cross(by_frame.col(k));
+                    }
+                }
+            }
             Self::Body { lever, .. } => {
                 q[0] = by_x;
                 if A > 1 {
@@ -405,7 +444,9 @@ impl Hang<'_> {
         let mut blocks = [DMat3::ZERO; A];
         match self {
             Self::Fixed => {}
-            Self::Point { .. } | Self::Weights { .. } => blocks[0] = DMat3::IDENTITY,
+            Self::Point { .. } | Self::Weights { .. } | Self::Rod(_) => {
+                blocks[0] = DMat3::IDENTITY;
+            }
             Self::Body { lever, .. } => {
                 blocks[0] = DMat3::IDENTITY;
                 if A > 1 {

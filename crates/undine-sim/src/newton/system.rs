@@ -14,10 +14,10 @@ use super::term::{Term, TermNodes};
 use super::touch::{Block, Touch, TouchReport, TouchSettings, own_blocks};
 use super::unknowns::{Inertia, Unknowns};
 use rayon::prelude::*;
-use std::ops::Range;
 use std::sync::Arc;
 use undine_linsolve::choose::{self, Method, Promise};
-use undine_linsolve::manybodies::Blocks;
+use undine_linsolve::krylov::cg;
+use undine_linsolve::manybodies::{Blocks, Manybodies};
 use undine_linsolve::matrix::{Assembly, Element, Elements, NodeRows, Nodes};
 use undine_linsolve::{Report, Stop, vector};
 
@@ -94,8 +94,10 @@ struct Coupled {
     number: Vec<u32>,
     /// The unknown of the whole system that each row is.
     rows: Vec<u32>,
-    /// The rows of each span, for solvers that take Objects one by one.
-    objects: Vec<Range<usize>>,
+    /// The rows of each span or part of it, for solvers that take Objects one by one.
+    objects: Blocks,
+    /// The nodes of every term's elements.
+    nodes: Vec<TermNodes>,
     /// What every term was connected as.
     lengths: Vec<Vec<usize>>,
     /// The elements of each term that touch any node.
@@ -103,6 +105,8 @@ struct Coupled {
     /// Inertia and Forces of groups, then each term's elements.
     elements: Vec<Elements>,
     assembly: Assembly,
+    /// The factored blocks of Objects, kept for their memory and patterns.
+    factors: Option<Manybodies>,
 }
 
 impl System {
@@ -110,17 +114,27 @@ impl System {
     pub fn new(unknowns: Unknowns) -> Result<Self> {
         let mut row_of = Vec::with_capacity(unknowns.nodes());
         for span in unknowns.spans() {
-            let size = span.kind.unknowns() / span.kind.nodes();
-            let nodes = span.kind.nodes() * span.count;
-            row_of.extend((0..nodes).map(|node| (span.row + size * node) as u32));
+            let (nodes, width) = (span.kind.nodes(), span.kind.unknowns());
+            for group in 0..span.count {
+                let mut row = span.row + width * group;
+                for node in 0..nodes {
+                    row_of.push(row as u32);
+                    row += span.kind.size(node);
+                }
+            }
         }
-        let coupled = Coupled::new(&unknowns, &[], &[], None)?;
+        let coupled = Coupled::new(&unknowns, &[], Vec::new(), None)?;
         Ok(Self { unknowns, row_of, own: OwnBlocks::default(), coupled })
     }
 
     /// The unknowns.
     pub fn unknowns(&self) -> &Unknowns {
         &self.unknowns
+    }
+
+    /// Where the unknowns of each node begin.
+    pub fn row_of(&self) -> &[u32] {
+        &self.row_of
     }
 
     /// Takes in which elements there are: once a step, or whenever they change. Checks everything that they point at.
@@ -134,7 +148,11 @@ impl System {
                 return Err(NewtonError::OutOfRange { what, index: 0, of, found, wanted });
             }
         }
-        let mut coupled = Coupled::new(&self.unknowns, &terms, &nodes, Some(&self.coupled))?;
+        let lengths = terms.iter().map(|term| term.lengths());
+        if nodes == self.coupled.nodes && lengths.eq(self.coupled.lengths.iter().cloned()) {
+            return Ok(());
+        }
+        let mut coupled = Coupled::new(&self.unknowns, &terms, nodes, Some(&self.coupled))?;
         // Nodes that are the same keep the assembly, whose pattern may still be right.
         if coupled.assembly.nodes().nodes() == self.coupled.assembly.nodes().nodes() {
             std::mem::swap(&mut coupled.assembly, &mut self.coupled.assembly);
@@ -392,7 +410,7 @@ impl Coupled {
     fn new(
         unknowns: &Unknowns,
         terms: &[&dyn Term],
-        nodes: &[TermNodes],
+        nodes: Vec<TermNodes>,
         last: Option<&Coupled>,
     ) -> Result<Self> {
         let mut groups = vec![false; unknowns.groups()];
@@ -406,13 +424,22 @@ impl Coupled {
         let mut number = vec![u32::MAX; unknowns.nodes()];
         let (mut sizes, mut rows, mut objects) = (Vec::new(), Vec::new(), Vec::new());
         for (at, span) in unknowns.spans().iter().enumerate() {
-            let first_row = rows.len();
+            let mut first_row = rows.len();
+            let mut parts = span.parts.iter().copied().peekable();
             let (per_group, width) = (span.kind.nodes(), span.kind.unknowns());
             for group in (0..span.count).filter(|group| groups[span.group + group]) {
+                let mut begins = false;
+                while parts.next_if(|&part| part as usize <= group).is_some() {
+                    begins = true;
+                }
+                if begins && rows.len() > first_row {
+                    objects.push(first_row..rows.len());
+                    first_row = rows.len();
+                }
                 list.push((at, group));
                 for node in 0..per_group {
                     number[span.node + per_group * group + node] = sizes.len() as u32;
-                    sizes.push(width / per_group);
+                    sizes.push(span.kind.size(node));
                 }
                 let first = span.row + width * group;
                 rows.extend((first..first + width).map(|row| row as u32));
@@ -434,24 +461,38 @@ impl Coupled {
         for &(span, group) in &list {
             let span = &unknowns.spans()[span];
             let first = number[span.node + span.kind.nodes() * group];
-            let nodes: Vec<u32> = (first..first + span.kind.nodes() as u32).collect();
-            own.add_dense(&nodes)?;
+            own.add_dense(&[first, first + 1][..span.kind.nodes()])?;
         }
         let mut elements = vec![own];
         let mut touching = Vec::new();
-        for term in nodes {
+        let mut numbers = Vec::new();
+        for term in &nodes {
             let mut theirs = Elements::new(&sizes);
             let mut active = Vec::new();
             for element in (0..term.count()).filter(|&element| !term.of(element).is_empty()) {
-                let nodes = term.of(element).iter().map(|&node| number[node as usize]);
-                theirs.add_dense(&nodes.collect::<Vec<u32>>())?;
+                numbers.clear();
+                numbers.extend(term.of(element).iter().map(|&node| number[node as usize]));
+                theirs.add_dense(&numbers)?;
                 active.push(element as u32);
             }
             elements.push(theirs);
             touching.push(active);
         }
         let lengths = terms.iter().map(|term| term.lengths()).collect();
-        Ok(Self { groups, list, number, rows, objects, lengths, touching, elements, assembly })
+        let objects = Blocks::ranges(&objects);
+        Ok(Self {
+            groups,
+            list,
+            number,
+            rows,
+            objects,
+            nodes,
+            lengths,
+            touching,
+            elements,
+            assembly,
+            factors: None,
+        })
     }
 
     /// Fills all elements and adds them up.
@@ -495,7 +536,7 @@ impl Coupled {
 
     /// Solves: the unknowns, the multipliers of hard rows, and how it went.
     fn solve(
-        &self,
+        &mut self,
         hard: &HardRows,
         settings: &SystemSettings,
     ) -> Result<(Vec<f64>, Vec<f64>, Report)> {
@@ -511,15 +552,35 @@ impl Coupled {
             let found = solve_saddle(matrix.csr(), nodes, hard, row_of, force, settings)?;
             return Ok((found.du, found.lambda, found.report));
         }
-        let objects = Blocks::ranges(&self.objects);
         let system = choose::System {
             promise: Promise::PositiveDefinite,
             nodes: Some(nodes),
-            objects: Some(&objects),
+            objects: Some(&self.objects),
             ..choose::System::new(&matrix)
         };
         let mut du = vec![0.0; force.len()];
-        let report = system.solve(settings.method, force, &mut du, &settings.stop)?;
+        let method = match settings.method {
+            // What suited a system suits the next one with the same elements.
+            Method::Auto if self.factors.is_some() => Method::Manybodies,
+            Method::Auto => system.choose()?.0,
+            method => method,
+        };
+        if method == Method::Manybodies {
+            let mut factors = match self.factors.take() {
+                Some(mut factors) => {
+                    factors.refactor(&matrix)?;
+                    factors
+                }
+                None => Manybodies::new(&matrix, &self.objects)?,
+            };
+            let report = cg(&matrix, &mut factors, force, &mut du, &settings.stop)?;
+            self.factors = Some(factors);
+            if report.converged() {
+                return Ok((du, Vec::new(), report));
+            }
+            du.fill(0.0);
+        }
+        let report = system.solve(method, force, &mut du, &settings.stop)?;
         Ok((du, Vec::new(), report))
     }
 }

@@ -65,6 +65,17 @@ pub trait Term: Sync {
     /// unknowns of a node begin. Those of hard rows come out as 0.
     fn recover(&self, dt: f64, du: &[f64], row_of: &[u32]) -> Vec<f64>;
 
+    /// How many rest parameters all elements have together.
+    fn parameters(&self) -> usize {
+        0
+    }
+
+    /// Adds the forces of all elements at the current iterate, without damping, to the rows of unknowns.
+    fn add_forces(&self, _row_of: &[u32], _out: &mut [f64]) {}
+
+    /// Hands out the derivatives of those forces by rest parameters: which parameter, which row, how much.
+    fn by_parameters(&self, _row_of: &[u32], _each: &mut dyn FnMut(usize, usize, f64)) {}
+
     /// The energy of all elements at the current iterate, and how far hard rows are off.
     fn merit(&self, dt: f64) -> Merit;
 }

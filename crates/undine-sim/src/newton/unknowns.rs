@@ -14,6 +14,8 @@ pub enum Kind {
     Bodies,
     /// A node of 1 unknown per scalar.
     Scalars,
+    /// Two nodes per vertex of a rod: the move of the vertex [m], and the turn [rad] of the edge behind it about itself.
+    Rods,
 }
 
 impl Kind {
@@ -21,7 +23,15 @@ impl Kind {
     pub fn nodes(self) -> usize {
         match self {
             Self::Points | Self::Scalars => 1,
-            Self::Bodies => 2,
+            Self::Bodies | Self::Rods => 2,
+        }
+    }
+
+    /// Unknowns of a node of a group.
+    pub fn size(self, node: usize) -> usize {
+        match (self, node) {
+            (Self::Scalars, _) | (Self::Rods, 1) => 1,
+            _ => 3,
         }
     }
 
@@ -31,6 +41,7 @@ impl Kind {
             Self::Points => 3,
             Self::Bodies => 6,
             Self::Scalars => 1,
+            Self::Rods => 4,
         }
     }
 }
@@ -50,6 +61,8 @@ pub struct Span {
     pub row: usize,
     /// The first group among those of all spans.
     pub group: usize,
+    /// Where separate things begin among the groups, such as strands of hair; empty if it is all one.
+    pub parts: Vec<u32>,
 }
 
 /// The unknowns of all strongly coupled Objects, span after span.
@@ -69,11 +82,22 @@ impl Unknowns {
 
     /// Adds a span behind the others; returns its number.
     pub fn add(&mut self, name: impl Into<String>, kind: Kind, count: usize) -> usize {
+        self.add_parts(name, kind, count, Vec::new())
+    }
+
+    /// Adds a span of several things that hardly know of each other, the groups of each beginning where `parts` says.
+    pub fn add_parts(
+        &mut self,
+        name: impl Into<String>,
+        kind: Kind,
+        count: usize,
+        parts: Vec<u32>,
+    ) -> usize {
         let (node, row, group) = (self.nodes, self.rows, self.groups);
         self.nodes += count * kind.nodes();
         self.rows += count * kind.unknowns();
         self.groups += count;
-        self.spans.push(Span { name: name.into(), kind, count, node, row, group });
+        self.spans.push(Span { name: name.into(), kind, count, node, row, group, parts });
         self.spans.len() - 1
     }
 
@@ -137,6 +161,17 @@ pub enum Inertia<'a> {
         /// How far a unit moves the material [m], such as a rod's radius for a twist; for the convergence test alone.
         reach: f64,
     },
+    /// Of the vertices of rods, and of the edges behind them about themselves.
+    Rods {
+        /// Mass of each vertex [kg].
+        mass: &'a [f64],
+        /// x − x̃ [m].
+        displacement: &'a [DVec3],
+        /// Moment of inertia of each edge about itself [kg m²].
+        moment: &'a [f64],
+        /// θ − θ̃ [rad].
+        twist: &'a [f64],
+    },
 }
 
 impl Inertia<'_> {
@@ -160,6 +195,19 @@ impl Inertia<'_> {
             }
             (Self::Scalars { mass, displacement, .. }, Kind::Scalars) => {
                 length("the displacements", displacement.len())?;
+                mass
+            }
+            (Self::Rods { mass, displacement, moment, twist }, Kind::Rods) => {
+                length("the displacements", displacement.len())?;
+                length("the moments of inertia", moment.len())?;
+                length("the twists", twist.len())?;
+                if let Some(at) = moment.iter().position(|&m| !(m > 0.0 && m.is_finite())) {
+                    return Err(NewtonError::BadValue {
+                        what: format!("the moment of inertia of edge {at} of {}", span.name),
+                        found: moment[at],
+                        wanted: "positive and finite",
+                    });
+                }
                 mass
             }
             _ => {
@@ -194,6 +242,10 @@ impl Inertia<'_> {
             }
             Self::Scalars { mass, displacement, .. } => {
                 mass[group] * displacement[group] * displacement[group]
+            }
+            Self::Rods { mass, displacement, moment, twist } => {
+                mass[group] * displacement[group].length_squared()
+                    + moment[group] * twist[group] * twist[group]
             }
         };
         0.5 * per_dt2 * twice
@@ -234,6 +286,14 @@ impl Inertia<'_> {
                 matrix[0] = mass[group] * per_dt2;
                 force[0] = -matrix[0] * displacement[group];
             }
+            Self::Rods { mass, displacement, moment, twist } => {
+                let (m, i) = (mass[group] * per_dt2, moment[group] * per_dt2);
+                force[..3].copy_from_slice(&(displacement[group] * -m).to_array());
+                force[3] = -i * twist[group];
+                matrix.fill(0.0);
+                (0..3).for_each(|k| matrix[5 * k] = m);
+                matrix[15] = i;
+            }
         }
     }
 
@@ -249,6 +309,10 @@ impl Inertia<'_> {
                 norm(&du[..3]) + norm(&du[3..]) * (0.5 * trace / mass[group]).max(0.0).sqrt()
             }
             Self::Scalars { reach, .. } => du[0].abs() * reach,
+            // A twist counts at the radius of gyration of the edge.
+            Self::Rods { mass, moment, .. } => {
+                norm(&du[..3]) + du[3].abs() * (moment[group] / mass[group]).sqrt()
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What solids do, held against nature.
 
 mod contact;
+mod curves;
 mod flight;
 mod held;
 mod resume;

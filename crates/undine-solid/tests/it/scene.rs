@@ -47,9 +47,16 @@ pub fn attachment(to: &str) -> Behavior {
 }
 
 /// A run of frames of 1/24 s.
+#[derive(Clone, Copy)]
 pub struct Run {
     pub substeps: u32,
     pub iterations: usize,
+}
+
+/// A run of frames that last as long as is said [s].
+pub struct LongRun {
+    run: Run,
+    frame_seconds: f64,
 }
 
 impl Default for Run {
@@ -60,21 +67,40 @@ impl Default for Run {
 
 impl Run {
     pub fn of(&self, setup: &Group, inputs: Vec<(&str, Data)>) -> Simulation {
+        self.with_frame(1.0 / 24.0).of(setup, inputs)
+    }
+
+    pub fn with_frame(self, frame_seconds: f64) -> LongRun {
+        LongRun { run: self, frame_seconds }
+    }
+}
+
+impl LongRun {
+    pub fn of(&self, setup: &Group, inputs: Vec<(&str, Data)>) -> Simulation {
+        self.try_of(setup, inputs).unwrap()
+    }
+
+    pub fn try_of(
+        &self,
+        setup: &Group,
+        inputs: Vec<(&str, Data)>,
+    ) -> undine_sim::Result<Simulation> {
         let inputs: BTreeMap<String, Arc<Data>> =
             inputs.into_iter().map(|(name, data)| (name.to_owned(), Arc::new(data))).collect();
         let kinds: Vec<BehaviorKind> =
             [undine_solid::BEHAVIORS, undine_actions::BEHAVIORS].concat();
         let timeline = Timeline {
-            substeps: Substeps::Fixed(self.substeps),
+            fps: 1.0 / self.frame_seconds,
+            substeps: Substeps::Fixed(self.run.substeps),
             newton: NewtonSettings {
-                iterations: self.iterations,
+                iterations: self.run.iterations,
                 tolerance: 1e-13,
                 ..NewtonSettings::default()
             },
             ..Timeline::default()
         };
         let budget = MemoryBudget::unlimited();
-        Simulation::new(setup, &kinds, timeline, Arc::new(inputs), budget).unwrap()
+        Simulation::new(setup, &kinds, timeline, Arc::new(inputs), budget)
     }
 }
 

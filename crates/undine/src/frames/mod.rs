@@ -17,15 +17,18 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::Arc;
 use undine_core::channel::ChannelInfo;
+use undine_core::mesh::Strands;
 use undine_core::process::{Processes, Single};
 use undine_core::{DiscreteVolume, GridDomain};
 use undine_io::gather::Order;
 use undine_io::vdb::{ChannelGrid, Levels, PointOptions, Sampling, VdbFile, VolumeOptions};
 use undine_io::write::encode;
 use undine_io::{
-    FileMetadata, Format, Geometry, IoError, Names, Points, Precision, UpAxis, WriteOptions,
+    Channels, Curves, FileMetadata, Format, Geometry, IoError, Names, Points, Precision, UpAxis,
+    WriteOptions,
 };
 use undine_scene::{Output, Scene, Settings};
+use undine_sim::offers::Looks;
 use undine_sim::{Simulation, StoreId, World};
 use undine_vdb::{Codec, Compression};
 
@@ -153,7 +156,13 @@ pub fn each_file<E: From<FrameError>>(
                     StoreId::Volume(volume) => object.shown(&simulation.world, volume),
                     _ => Ok(None),
                 };
-                let kept = Kept { store, shown: shown.map_err(FrameError::from)? };
+                let strands = match &simulation.world.object(object.id()).offers.looks {
+                    Some(Looks::Strands(looks)) if StoreId::from(looks.points) == store => {
+                        Some(Strands::clone(&looks.strands))
+                    }
+                    _ => None,
+                };
+                let kept = Kept { store, shown: shown.map_err(FrameError::from)?, strands };
                 let found = content(&simulation.world, (&stem, &kept), output, &moment, stage)?;
                 if let Some(content) = found.filter(|_| is_first) {
                     take(&format!("{stem}.{}", content.extension()), &content)?;
@@ -175,6 +184,8 @@ struct Kept {
     store: StoreId,
     /// Has channels that are written in place of those of the store.
     shown: Option<DiscreteVolume>,
+    /// Which points are of which strand, if it is of strands.
+    strands: Option<Strands>,
 }
 
 /// What a store's file of a frame holds; nothing, if it has none, and on others than the first process nothing of worth. Collective.
@@ -230,6 +241,8 @@ fn content(
     };
     // Writers turn from y up.
     let found = scene_up.points_from_file(found);
+    let curves = kept.strands.clone();
+    let curves = curves.map(|strands| Curves { strands, channels: Channels::default() });
     Ok(Some(match output.format {
         Format::Vdb => {
             let mut file = vdb(&(Arc::new(Single) as _), metadata);
@@ -245,9 +258,13 @@ fn content(
             let points = up.points_to_file(&renamed(found, &names)).into_owned();
             let precision = Precision::Double;
             let options = WriteOptions { precision, metadata, ..WriteOptions::default() };
-            Content::Ply(Box::new(Geometry { points, ..Geometry::default() }), options)
+            Content::Ply(Box::new(Geometry { points, curves, ..Geometry::default() }), options)
         }
-        _ => Content::Usd(stage.clip(stem, renamed(found, &names), &metadata, moment)?),
+        _ => {
+            let points = renamed(found, &names);
+            let geometry = Geometry { points, curves, ..Geometry::default() };
+            Content::Usd(stage.clip(stem, &geometry, &metadata, moment)?)
+        }
     }))
 }
 

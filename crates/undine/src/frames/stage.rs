@@ -12,7 +12,7 @@ use undine_io::usd::geometry::{Form, layer, origin_for};
 use undine_io::usd::layer::{Array, Layer, Value};
 use undine_io::usd::stage::{self, Stage, StageOutput, VolumeField};
 use undine_io::usd::{binary, text};
-use undine_io::{FileMetadata, Geometry, IoError, Points, UpAxis};
+use undine_io::{FileMetadata, Geometry, IoError, UpAxis};
 use undine_scene::Scene;
 use undine_vdb::{Class, File, Kind};
 
@@ -86,14 +86,15 @@ impl StageFile {
         }
     }
 
-    /// The bytes of a frame of points, which is a clip of the scene.
+    /// The bytes of a frame of points or curves, which is a clip of the scene.
     pub(super) fn clip(
         &mut self,
         stem: &str,
-        points: Points,
+        geometry: &Geometry,
         metadata: &FileMetadata,
         moment: &Moment<'_>,
     ) -> Result<Vec<u8>, FrameError> {
+        let points = &geometry.points;
         let known = self.clips.get(stem).and_then(|clip| clip.origin);
         let chosen = || (!points.positions.is_empty()).then(|| origin_for(&points.positions));
         let origin = known.or_else(chosen);
@@ -104,7 +105,7 @@ impl StageFile {
             metadata: metadata.clone(),
             ..Form::default()
         };
-        let frame = layer(&Geometry { points, ..Geometry::default() }, &form)?;
+        let frame = layer(geometry, &form)?;
         let bytes = binary::encode(&frame)?;
         // Of a frame nothing stays but what it declares.
         self.know(stem, Clip { frame: declared(frame), origin });

@@ -4,16 +4,17 @@
 //! would see its own part alone, and so draws none.
 
 use super::contents::{
-    Cloud, ColourBy, Contents, EXTINCTION, Role, Solid, called, is_size, is_velocity,
+    Cloud, ColourBy, Contents, EXTINCTION, Role, Solid, Strings, called, is_size, is_velocity,
 };
 use crate::frames::FrameError;
 use crate::shapes::{Placed, ShapeKind};
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::Arc;
 use undine_core::channel::{ChannelInfo, ChannelRef, ChannelSet, Flat, Layout};
 use undine_core::element::ElementType;
 use undine_core::glam::{DMat3, DVec3, Vec3};
-use undine_core::mesh::Bounds;
+use undine_core::mesh::{Bounds, Strands};
 use undine_core::particles::{ParticleSystem, Particles, TopologicalParticles};
 use undine_core::volume::Voxels;
 use undine_core::{Bucket, CoreError, DiscreteVolume, Frame};
@@ -170,7 +171,7 @@ const TOGETHER: usize = 1 << 12;
 pub struct Held<'w> {
     gathered: Vec<Gathered>,
     particles: Vec<(&'w ParticleSystem, Spatial<'w>)>,
-    points: Vec<(&'w TopologicalParticles, Topological<'w>)>,
+    points: Vec<(&'w TopologicalParticles, Topological<'w>, Option<Arc<Strands>>)>,
     smoke: Vec<Smoke<'w>>,
     surfaces: Vec<Triangles>,
     shapes: &'w [Placed],
@@ -206,6 +207,10 @@ impl<'w> Held<'w> {
             // Bodies are seen by their shapes.
             let looks = &world.object(object.id()).offers.looks;
             let has_shapes = matches!(looks, Some(Looks::Bodies(_)));
+            let strands = match looks {
+                Some(Looks::Strands(looks)) => Some(&looks.strands),
+                _ => None,
+            };
             // A surface of which this process has a part alone would have holes.
             if surfaces && world.processes().count() == 1 && held.take_surface(world, object)? {
                 continue;
@@ -217,7 +222,7 @@ impl<'w> Held<'w> {
                     }
                     StoreId::Particles(id) => held.take_particles(&world.particles[id], by)?,
                     StoreId::Points(id) if !has_shapes => {
-                        held.take_points(&world.points[id], by)?
+                        held.take_points(&world.points[id], strands, by)?
                     }
                     StoreId::Volume(id) if world.processes().count() == 1 => {
                         held.take_volume(&world.volumes[id])?
@@ -291,12 +296,13 @@ impl<'w> Held<'w> {
     fn take_points(
         &mut self,
         points: &'w TopologicalParticles,
+        strands: Option<&Arc<Strands>>,
         by: ColourBy<'_>,
     ) -> Result<(), FrameError> {
         let set = points.channels();
         let positions = set.read(points.position(), READER)?;
         self.names.extend(set.infos().filter(|info| is_shown(info)).map(|info| called(&info.name)));
-        self.points.push((points, Columns::of(set, positions, by)?));
+        self.points.push((points, Columns::of(set, positions, by)?, strands.cloned()));
         Ok(())
     }
 
@@ -338,11 +344,21 @@ impl<'w> Held<'w> {
             contents.clouds.push(gathered.cloud());
             contents.boxes.extend(gathered.boxes.iter().cloned());
         }
-        for (points, columns) in &self.points {
+        for (points, columns, strands) in &self.points {
             let count = points.len();
             let positions = Places::World(&columns.positions[..count]);
             let chunk = lent(positions, |column: &Column<'_, Flat>| column.first(count), columns);
-            contents.clouds.push(cloud(vec![chunk], columns));
+            let Some(strands) = strands else {
+                contents.clouds.push(cloud(vec![chunk], columns));
+                continue;
+            };
+            contents.curves.push(Strings {
+                positions,
+                strands,
+                radii: columns.radii.as_ref().map(|_| chunk.radii),
+                velocities: chunk.velocities,
+                values: chunk.values,
+            });
         }
         contents.volumes.extend(self.smoke.iter().flat_map(volumes));
         contents.solids.extend(self.surfaces.iter().map(|surface| Solid {

@@ -86,11 +86,12 @@ const PROBES: i64 = 16;
 impl Shapes {
     /// Those of a Simulation.
     pub fn of(simulation: &Simulation) -> Result<Self> {
-        let objects = simulation.world.objects.iter().enumerate();
-        let shown = objects.filter_map(|(n, entry)| Some((n, entry, entry.offers.looks.as_ref()?)));
-        let things = shown.map(|(n, entry, looks)| {
-            let (kind, change, source) = match looks {
-                Looks::Input(name) => {
+        let mut things = Vec::new();
+        for (n, entry) in simulation.world.objects.iter().enumerate() {
+            let (kind, change, source) = match &entry.offers.looks {
+                // Strands are seen as what they are simulated as.
+                None | Some(Looks::Strands(_)) => continue,
+                Some(Looks::Input(name)) => {
                     let source = Source::Input {
                         name: name.clone(),
                         seen: Seen::default(),
@@ -98,7 +99,7 @@ impl Shapes {
                     };
                     (ShapeKind::Collider, change_of(name, simulation)?, source)
                 }
-                Looks::Bodies(looks) => {
+                Some(Looks::Bodies(looks)) => {
                     let kind = match looks.kinematic {
                         true => ShapeKind::KinematicBody,
                         false => ShapeKind::Body,
@@ -106,9 +107,15 @@ impl Shapes {
                     (kind, Change::Moves, bodies(&entry.path, looks, simulation)?)
                 }
             };
-            Ok(Thing { path: entry.path.clone(), object: ObjectId(n), kind, change, source })
-        });
-        Ok(Self { things: things.collect::<Result<_>>()? })
+            things.push(Thing {
+                path: entry.path.clone(),
+                object: ObjectId(n),
+                kind,
+                change,
+                source,
+            });
+        }
+        Ok(Self { things })
     }
 
     /// All of them where they are at a time [s]; bodies, where they are now.

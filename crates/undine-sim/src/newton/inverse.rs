@@ -1,0 +1,209 @@
+//! Inverse dynamics (Loki §6.3): rest parameters p of Constraints such that a state is one of balance, by Gauss-Newton on
+//! min ‖W f(x, p)‖² + regularisation, with ∂f/∂p = −∇Cᵀ(S ∂C/∂p + ∂S/∂p C) from the Constraints.
+//!
+//! Rows are weighted by the inverse root of their inertia, so that what is made small is an acceleration, whatever unknown it is
+//! of. Columns are scaled to length 1, and a small share of that is added to the diagonal: parameters without effect stay.
+
+use super::error::Result;
+use super::rod::Columns;
+use super::term::Term;
+use super::{ConstraintTerm, Mode};
+use crate::constraint::{Constraint, Scaling};
+use undine_linsolve::Matrix;
+use undine_linsolve::direct::solve_direct;
+use undine_linsolve::matrix::Csr;
+
+/// What is added to the diagonal of the scaled system.
+const REGULARISATION: f64 = 1e-11;
+
+/// Steps of Gauss-Newton: the force is nearly linear in rest parameters.
+const STEPS: usize = 12;
+
+/// An imbalance below this share of the forces that are to be balanced is none.
+pub const BALANCED: f64 = 1e-9;
+
+/// How well a balance was found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Balance {
+    /// Parameters.
+    pub parameters: usize,
+    /// Steps that were made.
+    pub steps: usize,
+    /// What is left out of balance, as a share of the forces that were to be balanced.
+    pub residual: f64,
+}
+
+/// What a search for balance works on: Constraints whose rest parameters may be read and set.
+pub trait Balancing {
+    /// The error of whoever asks.
+    type Error: From<super::NewtonError>;
+
+    /// Hands all Constraints to `work`, with where the unknowns of nodes begin.
+    fn with_terms<R>(
+        &self,
+        work: impl FnOnce(&[&dyn Term], &[u32]) -> Result<R>,
+    ) -> std::result::Result<R, Self::Error>;
+
+    /// The rest parameters of all Constraints, term after term, each with its bounds.
+    fn parameters(&self) -> Vec<(f64, [f64; 2])>;
+
+    /// Sets them.
+    fn set_parameters(&mut self, values: &[f64]);
+}
+
+/// Finds rest parameters such that the forces of Constraints balance those on unknowns, weighted by `weight`; a weight of 0 leaves a
+/// row out.
+pub fn balance<B: Balancing>(
+    on: &mut B,
+    force: &[f64],
+    weight: &[f64],
+) -> std::result::Result<Balance, B::Error> {
+    let start = on.parameters();
+    let mut values: Vec<f64> = start.iter().map(|(value, _)| *value).collect();
+    let norm = |force: &[f64]| {
+        let squares = force.iter().zip(weight).map(|(force, weight)| (force * weight).powi(2));
+        squares.sum::<f64>().sqrt()
+    };
+    let scale = norm(force);
+    let mut report = Balance { parameters: values.len(), steps: 0, residual: 1.0 };
+    let imbalance = |on: &B| -> std::result::Result<Vec<f64>, B::Error> {
+        let mut sum = force.to_vec();
+        on.with_terms(|terms, row_of| {
+            terms.iter().for_each(|term| term.add_forces(row_of, &mut sum));
+            Ok(())
+        })?;
+        Ok(sum)
+    };
+    let mut left = imbalance(on)?;
+    while report.steps < STEPS {
+        report.residual = if scale > 0.0 { norm(&left) / scale } else { 0.0 };
+        if report.residual <= BALANCED || values.is_empty() {
+            break;
+        }
+        let delta = on.with_terms(|terms, row_of| step(terms, row_of, &left, weight))?;
+        let before = values.clone();
+        // As much of the step as makes it better, within bounds.
+        let mut share = 1.0;
+        loop {
+            for (n, value) in values.iter_mut().enumerate() {
+                let [least, most] = start[n].1;
+                *value = (before[n] + share * delta[n]).clamp(least, most);
+            }
+            on.set_parameters(&values);
+            let now = imbalance(on)?;
+            if norm(&now) < norm(&left) {
+                left = now;
+                break;
+            }
+            share *= 0.5;
+            if share < 1e-3 {
+                values.copy_from_slice(&before);
+                on.set_parameters(&values);
+                report.residual = if scale > 0.0 { norm(&left) / scale } else { 0.0 };
+                return Ok(report);
+            }
+        }
+        report.steps += 1;
+    }
+    report.residual = if scale > 0.0 { norm(&left) / scale } else { 0.0 };
+    Ok(report)
+}
+
+/// A step of Gauss-Newton: the δp that makes W (f + ∂f/∂p δp) smallest.
+fn step(terms: &[&dyn Term], row_of: &[u32], left: &[f64], weight: &[f64]) -> Result<Vec<f64>> {
+    // W ∂f/∂p, by rows.
+    let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); left.len()];
+    let mut first = 0;
+    for term in terms {
+        term.by_parameters(row_of, &mut |column, row, value| {
+            let value = value * weight[row];
+            if value != 0.0 {
+                rows[row].push(((first + column) as u32, value));
+            }
+        });
+        first += term.parameters();
+    }
+    let mut scale = vec![0.0_f64; first];
+    for (column, value) in rows.iter().flatten() {
+        scale[*column as usize] += value * value;
+    }
+    scale.iter_mut().for_each(|s| *s = if *s > 0.0 { s.sqrt().recip() } else { 0.0 });
+    let mut triplets: Vec<(usize, usize, f64)> = Vec::new();
+    let mut b = vec![0.0; first];
+    for (row, entries) in rows.iter().enumerate() {
+        for &(i, a) in entries {
+            let a = a * scale[i as usize];
+            b[i as usize] -= a * weight[row] * left[row];
+            let scaled = entries.iter().map(|&(j, c)| (j as usize, c * scale[j as usize]));
+            triplets.extend(scaled.map(|(j, c)| (i as usize, j, a * c)));
+        }
+    }
+    let diagonal = |n: usize| if scale[n] == 0.0 { 1.0 } else { REGULARISATION };
+    triplets.extend((0..first).map(|n| (n, n, diagonal(n))));
+    let matrix = Matrix::single(Csr::from_triplets(first, first, triplets)?)?;
+    let mut x = vec![0.0; first];
+    // A step that is not quite exact is searched along all the same.
+    let _ = solve_direct(&matrix, &b, &mut x)?;
+    Ok(x.iter().zip(&scale).map(|(x, scale)| x * scale).collect())
+}
+
+impl<C: Constraint<M, N>, const M: usize, const N: usize> ConstraintTerm<'_, C, M, N> {
+    /// Adds the force −∇Cᵀ S C of every element to the rows of unknowns.
+    pub(super) fn add_static_forces(&self, row_of: &[u32], out: &mut [f64]) {
+        let mut columns = Columns::default();
+        let mut j = Vec::new();
+        for (n, element) in self.elements.iter().enumerate() {
+            let (at, hangs) = (self.at(n), self.hangs(n));
+            let rows = self.constraint.evaluate(element, &at);
+            let sigma = self.soft(element).times(&rows.value);
+            columns.set(&hangs);
+            j.resize(columns.width(), 0.0);
+            for m in 0..M {
+                columns.write_row(&hangs, &at, &rows.by_position[m], &rows.by_frame[m], &mut j);
+                columns.each_row(row_of, |column, row| out[row] -= sigma[m] * j[column]);
+            }
+        }
+    }
+
+    /// Hands out ∂f/∂p: the number of the parameter, the row of the unknown, the value.
+    pub(super) fn each_by_parameter(
+        &self,
+        row_of: &[u32],
+        each: &mut dyn FnMut(usize, usize, f64),
+    ) {
+        let mut columns = Columns::default();
+        let mut j = Vec::new();
+        for (n, element) in self.elements.iter().enumerate() {
+            let (at, hangs) = (self.at(n), self.hangs(n));
+            let rows = self.constraint.evaluate(element, &at);
+            let scaling = self.soft(element);
+            columns.set(&hangs);
+            j.resize(columns.width() * M, 0.0);
+            for (m, j) in j.chunks_exact_mut(columns.width().max(1)).enumerate() {
+                columns.write_row(&hangs, &at, &rows.by_position[m], &rows.by_frame[m], j);
+            }
+            for p in 0..C::REST_PARAMETERS {
+                let Some(by) = self.constraint.by_parameter(element, &at, p) else { continue };
+                let mut sigma = scaling.times(&by.value);
+                if let Some(scaling) = &by.scaling {
+                    let more = scaling.times(&rows.value);
+                    sigma.iter_mut().zip(more).for_each(|(sigma, more)| *sigma += more);
+                }
+                columns.each_row(row_of, |column, row| {
+                    let sum =
+                        (0..M).fold(0.0, |sum, m| sum + sigma[m] * j[m * columns.width() + column]);
+                    each(n * C::REST_PARAMETERS + p, row, -sum);
+                });
+            }
+        }
+    }
+
+    /// S, without hard rows.
+    fn soft(&self, element: &C::Element) -> Scaling<M> {
+        let mut scaling = self.constraint.scaling(element);
+        if let (Mode::Compliance, Scaling::Diagonal(s)) = (self.mode, &mut scaling) {
+            s.iter_mut().filter(|s| **s == f64::INFINITY).for_each(|s| *s = 0.0);
+        }
+        scaling
+    }
+}

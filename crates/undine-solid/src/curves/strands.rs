@@ -1,0 +1,216 @@
+//! From an input to strands: which vertices follow each other, what every vertex and edge weighs and resists, and what cannot be
+//! a rod.
+
+use super::frames;
+use super::section::Section;
+use undine_core::glam::{DMat3, DVec3};
+use undine_core::mesh::{Curves, Strands};
+use undine_sim::input::PointCloud;
+use undine_sim::newton::shape::Rods;
+use undine_sim::{Ingest, Result, Values};
+
+/// How the scene holds the roots of strands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Roots {
+    /// Not at all.
+    Free,
+    /// The first vertex is where the input has it.
+    Pinned,
+    /// The first edge is where the input has it, and does not turn.
+    Clamped,
+}
+
+/// Rods as they begin. What belongs to edges stands at the vertex where they begin; the last vertex of an open strand repeats the
+/// edge before it.
+#[derive(Debug, Default)]
+pub struct Start {
+    /// Places [m].
+    pub positions: Vec<DVec3>,
+    /// Velocities [m/s].
+    pub velocities: Vec<DVec3>,
+    /// Edges by their ends.
+    pub edges: Vec<[u32; 2]>,
+    /// The ends of the edge whose frame each vertex carries.
+    pub edge: Vec<[u32; 2]>,
+    /// The strand of each vertex.
+    pub strand: Vec<u32>,
+    /// What is held of each vertex.
+    pub held: Vec<u32>,
+    /// The frame of each vertex's edge.
+    pub frame: Vec<DMat3>,
+    /// Mass of each vertex [kg].
+    pub mass: Vec<f64>,
+    /// Radius of a ball of the volume of each vertex [m].
+    pub ball: Vec<f64>,
+    /// Radius of the rod at each vertex [m].
+    pub thickness: Vec<f64>,
+    /// EA at each vertex [N].
+    pub stretch: Vec<f64>,
+    /// EI of each edge [N m²].
+    pub bend: [Vec<f64>; 2],
+    /// GJ of each edge [N m²].
+    pub twist: Vec<f64>,
+    /// Moment of inertia of each edge about itself [kg m²].
+    pub moment: Vec<f64>,
+    /// Length of each edge [m].
+    pub length: Vec<f64>,
+}
+
+impl Start {
+    /// Of curves, whose channels may say what differs from vertex to vertex.
+    pub fn of(
+        ingest: &Ingest<'_>,
+        values: Values<'_>,
+        curves: &Curves,
+        cloud: &PointCloud,
+    ) -> Result<Self> {
+        let strands = curves.connectivity();
+        check(ingest, strands, &cloud.positions)?;
+        let sections = sections(values, cloud)?;
+        let roots = match &*values.text("roots")? {
+            "pinned" => Roots::Pinned,
+            "clamped" => Roots::Clamped,
+            _ => Roots::Free,
+        };
+        let count = cloud.positions.len();
+        let mut start = Self {
+            positions: cloud.positions.clone(),
+            velocities: values.each_vector("velocity", cloud)?,
+            thickness: sections.iter().map(|section| section.axes[0]).collect(),
+            stretch: sections.iter().map(Section::stretch_stiffness).collect(),
+            held: vec![0; count],
+            mass: vec![0.0; count],
+            ..Self::default()
+        };
+        let axes = cloud.vectors.get("N").map(|axes| &axes[..]);
+        let mut volume = vec![0.0; count];
+        for strand in 0..strands.len() {
+            start.add(strands, strand, &sections, axes, roots, &mut volume);
+        }
+        let ball = |volume: &f64| (0.75 / std::f64::consts::PI * volume).cbrt();
+        start.ball = volume.iter().map(ball).collect();
+        Ok(start)
+    }
+
+    fn add(
+        &mut self,
+        strands: &Strands,
+        strand: usize,
+        sections: &[Section],
+        axes: Option<&[DVec3]>,
+        roots: Roots,
+        volume: &mut [f64],
+    ) {
+        let vertices = strands.vertices(strand);
+        let is_closed = strands.is_closed(strand) && vertices.len() > 2;
+        let edges = if is_closed { vertices.len() } else { vertices.len() - 1 };
+        let end = |n: usize| vertices.start + if n + 1 == vertices.len() { 0 } else { n + 1 };
+        let vectors: Vec<DVec3> = (0..edges)
+            .map(|n| self.positions[end(n)] - self.positions[vertices.start + n])
+            .collect();
+        let tangents: Vec<DVec3> = vectors.iter().map(|edge| edge.normalize()).collect();
+        let frames = frames::along(&tangents, axes.map(|axes| &axes[vertices.clone()]));
+        for n in 0..vertices.len() {
+            // The last vertex repeats the last edge.
+            let own = n.min(edges - 1);
+            let (a, b) = (vertices.start + own, end(own));
+            let section = mean(&sections[a], &sections[b]);
+            let length = vectors[own].length();
+            self.edge.push([a as u32, b as u32]);
+            self.strand.push(strand as u32);
+            self.frame.push(frames[own]);
+            let [first, second] = section.bend_stiffness();
+            self.bend[0].push(first);
+            self.bend[1].push(second);
+            self.twist.push(section.twist_stiffness());
+            self.moment.push(section.spin_density() * length);
+            self.length.push(length);
+            if n == own {
+                self.edges.push([a as u32, b as u32]);
+                for vertex in [a, b] {
+                    self.mass[vertex] += 0.5 * section.line_density() * length;
+                    volume[vertex] += 0.5 * section.area() * length;
+                }
+            }
+        }
+        let root = vertices.start;
+        match roots {
+            Roots::Free => {}
+            _ if is_closed => {}
+            Roots::Pinned => self.held[root] = Rods::PLACE,
+            Roots::Clamped => {
+                self.held[root] = Rods::PLACE | Rods::TURN;
+                self.held[root + 1] = Rods::PLACE;
+            }
+        }
+    }
+}
+
+/// The cross-section at every vertex.
+fn sections(values: Values<'_>, cloud: &PointCloud) -> Result<Vec<Section>> {
+    let radius = values.each_number("radius", cloud)?;
+    let flatness = values.each_number("flatness", cloud)?;
+    let youngs = values.each_number("youngs", cloud)?;
+    let density = values.each_number("density", cloud)?;
+    let shear = match values.optional_number("shear")? {
+        Some(_) => values.each_number("shear", cloud)?,
+        None => match values.channel_of("shear").and_then(|name| cloud.numbers.get(name)) {
+            Some(_) => values.each_number("shear", cloud)?,
+            None => youngs.iter().map(|youngs| youngs / 2.7).collect(),
+        },
+    };
+    let section = |n: usize| Section {
+        axes: [radius[n], flatness[n] * radius[n]],
+        youngs: youngs[n],
+        shear: shear[n],
+        density: density[n],
+    };
+    Ok((0..cloud.positions.len()).map(section).collect())
+}
+
+fn mean(a: &Section, b: &Section) -> Section {
+    let mean = |a: f64, b: f64| 0.5 * (a + b);
+    Section {
+        axes: [mean(a.axes[0], b.axes[0]), mean(a.axes[1], b.axes[1])],
+        youngs: mean(a.youngs, b.youngs),
+        shear: mean(a.shear, b.shear),
+        density: mean(a.density, b.density),
+    }
+}
+
+/// Refuses what cannot be a rod, by the first place where it cannot.
+fn check(ingest: &Ingest<'_>, strands: &Strands, positions: &[DVec3]) -> Result<()> {
+    for strand in 0..strands.len() {
+        let vertices = strands.vertices(strand);
+        if vertices.len() < 2 {
+            let what = format!("curve {strand} has {} vertices", vertices.len());
+            return Err(ingest.bad("input", what, "give each curve two vertices or more"));
+        }
+        if let Some(vertex) = vertices.clone().find(|&vertex| !positions[vertex].is_finite()) {
+            let what = format!(
+                "vertex {} of curve {strand} is at {}",
+                vertex - vertices.start,
+                positions[vertex]
+            );
+            return Err(ingest.bad("input", what, "give it a place"));
+        }
+        let longest = vertices
+            .clone()
+            .map(|vertex| positions[vertex].distance(positions[vertices.start]))
+            .fold(0.0, f64::max);
+        let closes = strands.is_closed(strand) && vertices.len() > 2;
+        let edges = vertices.len() - usize::from(!closes);
+        for n in 0..edges {
+            let next = if n + 1 == vertices.len() { 0 } else { n + 1 };
+            let [a, b] = [n, next].map(|n| positions[vertices.start + n]);
+            // What is so short beside the whole is a vertex that was meant to be one with the next.
+            if a.distance(b) <= 1e-9 * longest || a == b {
+                let what = format!(
+                    "vertices {n} and {next} of curve {strand} are both at {a}, and an edge without length has no direction"
+                );
+                return Err(ingest.bad("input", what, "take one of them out"));
+            }
+        }
+    }
+    Ok(())
+}

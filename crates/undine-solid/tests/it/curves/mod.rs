@@ -1,0 +1,12 @@
+//! Rods, against theory and measurement.
+
+mod attached;
+mod bad_input;
+mod buckling;
+mod cantilever;
+mod damped;
+mod keeping;
+mod ring;
+mod sag_free;
+pub mod scene;
+mod vibration;
