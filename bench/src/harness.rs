@@ -3,11 +3,14 @@
 use crate::Result;
 use crate::machine;
 use crate::measure::{Measured, Work};
-use crate::peers::{self, Peer, PeerBake, PeerChoice, PeerFile, PeerSolves, SolverPeer, System};
+use crate::peers::{
+    self, Peer, PeerBake, PeerChoice, PeerFile, PeerSolves, PeerSurface, SolverPeer, System,
+};
 use crate::report::{Report, Value};
 use crate::triad::{self, Bandwidth, Triad};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::path::Path;
+use undine_core::glam::DVec3;
 
 /// A benchmark, as it stands in the list.
 pub struct Benchmark {
@@ -88,6 +91,12 @@ impl Context {
     /// `warm_up` are timed, on as many threads: if the user has chosen peers and it can be had. To be called last.
     pub fn mantaflow(&self, warm_up: usize, last: usize) -> Option<PeerBake> {
         peers::mantaflow(self.peers, self.size, self.threads, [warm_up, last])
+    }
+
+    /// Has splashsurf surface the particles of the benchmark, half of whose spacing is `radius` [m], on cubes of so many radii, on as many
+    /// threads: if the user has chosen peers and it can be had. To be called last.
+    pub fn splashsurf(&self, positions: &[DVec3], radius: f64, cube: f64) -> Option<PeerSurface> {
+        peers::splashsurf(self.peers, positions, radius, cube, self.threads)
     }
 
     /// Does `work` on one thread.

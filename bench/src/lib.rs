@@ -31,6 +31,7 @@ pub mod render_points;
 pub mod render_volume;
 pub mod report;
 pub mod stencil;
+pub mod surface;
 pub mod tank;
 pub mod transfer;
 pub mod triad;
