@@ -4,12 +4,13 @@ use crate::Result;
 use crate::machine;
 use crate::measure::{Measured, Work};
 use crate::peers::{
-    self, Bake, Peer, PeerBake, PeerChoice, PeerFile, PeerSolves, SolverPeer, System,
+    self, Bake, Peer, PeerBake, PeerChoice, PeerFile, PeerSolves, PeerSurface, SolverPeer, System,
 };
 use crate::report::{Report, Value};
 use crate::triad::{self, Bandwidth, Triad};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::path::Path;
+use undine_core::glam::DVec3;
 
 /// A benchmark, as it stands in the list.
 pub struct Benchmark {
@@ -90,6 +91,12 @@ impl Context {
     /// `warm_up` are timed, on as many threads: if the user has chosen peers and it can be had. To be called last.
     pub fn mantaflow(&self, what: Bake, size: usize, frames: [usize; 2]) -> Option<PeerBake> {
         peers::mantaflow(self.peers, what, size, self.threads, frames)
+    }
+
+    /// Has splashsurf surface the particles of the benchmark, half of whose spacing is `radius` [m], on cubes of so many radii, on as many
+    /// threads: if the user has chosen peers and it can be had. To be called last.
+    pub fn splashsurf(&self, positions: &[DVec3], radius: f64, cube: f64) -> Option<PeerSurface> {
+        peers::splashsurf(self.peers, positions, radius, cube, self.threads)
     }
 
     /// Does `work` on one thread.

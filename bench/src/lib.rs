@@ -33,6 +33,7 @@ pub mod render_volume;
 pub mod report;
 pub mod smoke;
 pub mod stencil;
+pub mod surface;
 pub mod tank;
 pub mod transfer;
 pub mod triad;

@@ -4,7 +4,7 @@ use crate::harness::Benchmark;
 use crate::{
     ccd, closest, direct, flip_dam, flip_scale, hair, lcp, manybodies, mesh_sdf, neighbours,
     particle_flight, poisson, poisson_cut, rebucketize, redistance, render_mesh, render_points,
-    render_volume, smoke, stencil, transfer, triad, vdb_read, vdb_write, viscosity,
+    render_volume, smoke, stencil, surface, transfer, triad, vdb_read, vdb_write, viscosity,
 };
 use undine_schema::spelling::alike;
 
@@ -25,6 +25,7 @@ pub const BENCHMARKS: &[&Benchmark] = &[
     &closest::BENCHMARK,
     &ccd::BENCHMARK,
     &redistance::BENCHMARK,
+    &surface::BENCHMARK,
     &particle_flight::BENCHMARK,
     &hair::BENCHMARK,
     &flip_dam::BENCHMARK,

@@ -3,15 +3,16 @@
 //! A peer is a script in `bench/peers/` and a file of pinned Python packages beside it. It installs itself on first use into
 //! `bench/.peers/`, which git ignores. A peer that cannot be had costs its keys, never the run.
 //!
-//! There are four kinds: a [`Peer`] makes its own data and is compared by its rate; a [`SolverPeer`] solves the linear
+//! There are five kinds: a [`Peer`] makes its own data and is compared by its rate; a [`SolverPeer`] solves the linear
 //! system that the benchmark has built, and is compared by time and memory; [`openvdb_file`] reads and writes its files;
-//! [`mantaflow`] simulates what the benchmark simulates.
+//! [`mantaflow`] simulates what the benchmark simulates; [`splashsurf()`] surfaces its particles.
 
 mod command;
 mod install;
 mod mantaflow;
 mod openvdb_file;
 mod solve;
+mod splashsurf;
 mod system;
 
 pub use mantaflow::{Bake, PeerBake, mantaflow};
@@ -20,6 +21,7 @@ pub use solve::{
     AMGCL, GAMG, HYPRE, PARDISO, PYAMG, PeerSolve, PeerSolves, SCIPY_CG, SolverPeer, SolverTask,
     solve_with,
 };
+pub use splashsurf::{PeerSurface, splashsurf};
 pub use system::{Definiteness, System, SystemError, SystemFolder};
 
 use crate::Result;
@@ -97,6 +99,16 @@ pub enum PeerError {
         /// The command line.
         command: String,
         /// The line found.
+        found: String,
+    },
+    /// The peer ran, but its last line does not say what it took for a surface.
+    #[error(
+        "`{command}` should end with a line that holds plain_seconds=, smoothed_seconds= and peak_bytes=, but ended with `{found}`"
+    )]
+    NoSurface {
+        /// The command line.
+        command: String,
+        /// The last line found.
         found: String,
     },
     /// The peer ran, but its last line does not say how it solved the system.

@@ -4,6 +4,7 @@ use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use undine::view::Frames;
 use undine_io::UpAxis;
+use undine_schema::{Dimension, Quantity};
 use undine_vdb::codec::Codec;
 
 /// Simulates particles, rigid bodies and what acts on them, from one declarative setup
@@ -36,6 +37,8 @@ pub enum Command {
     Report(Report),
     /// Converts files of points, meshes and volumes, one or a whole sequence
     Convert(Convert),
+    /// Makes meshes of the surfaces of points, of one file or a whole sequence
+    Surface(Surface),
     /// Draws pictures of a cache, a scene's cache, a file or a sequence
     Render(Render),
     /// Draws the same frame of two caches beside each other, and says how much they differ
@@ -199,6 +202,88 @@ pub struct Convert {
     pub quiet: bool,
 }
 
+/// Makes meshes of points.
+#[derive(Debug, Args)]
+pub struct Surface {
+    /// Points to read: a .vdb, .ply, .obj or USD file, or a sequence such as splash.####.vdb
+    pub from: String,
+    /// The mesh to write: a .ply, .obj, .stl, .glb or USD file, or a sequence
+    pub to: String,
+    /// Of a sequence, only these frames: 12, or 1001-1096
+    #[arg(long, value_name = "FRAMES", value_parser = frames, allow_hyphen_values = true)]
+    pub frames: Option<(i64, i64)>,
+    /// The radius of all particles, such as "5 mm"; by default that of the channel pscale. About the spacing of particles
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    pub radius: Option<f64>,
+    /// What radii are multiplied by
+    #[arg(long, value_name = "FACTOR", value_parser = factor, default_value = "1")]
+    pub scale: f64,
+    /// The width of a voxel; by default 0.4 of the mean radius
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    pub voxel: Option<f64>,
+    /// What stands for a particle
+    #[arg(long, value_enum, default_value_t = SurfaceMethod::Ellipsoids)]
+    pub method: SurfaceMethod,
+    /// How far neighbours are looked for, in radii [2]
+    #[arg(long, value_name = "RADII")]
+    pub search: Option<f64>,
+    /// The longest axis of an ellipsoid over its shortest at most [4]
+    #[arg(long, value_name = "RATIO")]
+    pub ratio: Option<f64>,
+    /// A particle with no more neighbours than these is a droplet [5]
+    #[arg(long, value_name = "COUNT")]
+    pub droplet_neighbours: Option<f64>,
+    /// The radius of a droplet in radii of its particle [0.7]
+    #[arg(long, value_name = "FACTOR")]
+    pub droplet_scale: Option<f64>,
+    /// 1 keeps the volume of every ellipsoid, 0 their mean volume [1]
+    #[arg(long, value_name = "BLEND")]
+    pub local: Option<f64>,
+    /// How far centres are moved towards the mean of their neighbours, from 0 to 1 [0.5]
+    #[arg(long, value_name = "PART")]
+    pub smoothing: Option<f64>,
+    /// Droplets are stretched along their velocity by as far as they fly in this time in seconds [0]
+    #[arg(long, value_name = "SECONDS")]
+    pub trail: Option<f64>,
+    /// How often the mesh is smoothed, its volume kept
+    #[arg(long, value_name = "PASSES", default_value_t = 0)]
+    pub smooth: u32,
+    /// Takes fewer triangles where the mesh is flat, and moves it by no more than this: "0.5 mm"
+    #[arg(long, value_name = "LENGTH", value_parser = length, default_value = "0 m")]
+    pub coarsen: f64,
+    /// Drops parts of less than this volume: "1 mm3"
+    #[arg(long, value_name = "VOLUME", value_parser = volume, default_value = "0 m3")]
+    pub least: f64,
+    /// Takes velocities and other channels from the nearest particle alone, and does not blend them
+    #[arg(long)]
+    pub nearest: bool,
+    /// Of a .vdb file, the points of this name; by default the first
+    #[arg(long, value_name = "NAME")]
+    pub grid: Option<String>,
+    /// What all data may take, such as 8GB; by default 90 % of what is free
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory: Option<u64>,
+    /// How many threads work; by default as many as there are cores
+    #[arg(long, value_name = "COUNT")]
+    pub threads: Option<usize>,
+    /// Says nothing but errors
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// What stands for a particle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum SurfaceMethod {
+    /// Its sphere: fast, and bumpy
+    Spheres,
+    /// An ellipsoid, stretched the way its neighbours lie: smooth, with sheets and droplets
+    Ellipsoids,
+    /// The mean of the particles around a place (Zhu and Bridson)
+    Average,
+    /// The same without what appears in hollows (Solenthaler and Pajarola)
+    CorrectedAverage,
+}
+
 /// Draws pictures.
 #[derive(Debug, Args)]
 pub struct Render {
@@ -358,6 +443,23 @@ fn frames(text: &str) -> Result<(i64, i64), String> {
         None => (number(text)?, number(text)?),
     };
     if first <= last { Ok((first, last)) } else { Err("the first frame is after the last".into()) }
+}
+
+/// `5 mm`, in metres.
+fn length(text: &str) -> Result<f64, String> {
+    quantity(text, Dimension::LENGTH)
+}
+
+/// `1 mm3`, in cubic metres.
+fn volume(text: &str) -> Result<f64, String> {
+    quantity(text, Dimension::VOLUME)
+}
+
+fn quantity(text: &str, dimension: Dimension) -> Result<f64, String> {
+    let [value] = Quantity::parse(text)
+        .and_then(|quantity| quantity.expect::<1>(dimension))
+        .map_err(|why| why.to_string())?;
+    if value >= 0.0 { Ok(value) } else { Err("it must not be negative".to_owned()) }
 }
 
 fn axis(text: &str) -> Result<UpAxis, String> {

@@ -15,6 +15,7 @@ mod report;
 mod run;
 mod scene;
 mod signal;
+mod surface;
 mod trace;
 mod warnings;
 
@@ -56,6 +57,7 @@ fn command(command: Command, processes: &Arc<dyn Processes>) -> ExitCode {
         Command::Info(arguments) => info::info(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Convert(arguments) => convert::convert(&arguments),
+        Command::Surface(arguments) => surface::surface(&arguments),
         Command::Render(arguments) => render::render(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
     }

@@ -102,6 +102,19 @@ pub fn convert(job: &Job, options: &ConvertOptions) -> Result<Vec<String>> {
     Ok(notes)
 }
 
+/// The points of a file that is to become another, in metres: of a `.vdb` file those of the grid of this name, or of the first
+/// that has points.
+pub fn read_points(job: &Job, grid: Option<&str>) -> Result<Reading> {
+    let reading = match Format::of(&job.from)? {
+        Format::Vdb => {
+            let grids = grid.map(str::to_owned).into_iter().collect();
+            points_of_file(job, &ConvertOptions { grids, ..ConvertOptions::default() })?
+        }
+        _ => read_file(&job.from, job.frame.filter(|_| job.of_scene).map(|frame| frame as f64))?,
+    };
+    Ok(reading.in_metres())
+}
+
 /// Refuses two names that would become one.
 fn check_names(names: &[(String, String)]) -> Result<()> {
     for (n, (from, to)) in names.iter().enumerate() {

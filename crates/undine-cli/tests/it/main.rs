@@ -11,4 +11,5 @@ mod mpi;
 mod pictures;
 mod program;
 mod resume;
+mod surface;
 mod terminal;

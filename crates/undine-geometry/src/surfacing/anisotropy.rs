@@ -100,6 +100,22 @@ impl Kernel {
         Self { centre, inverse: inverse.map(|n| n as f32), radius, half }
     }
 
+    /// The distance [voxels] of a place, as it is stamped.
+    pub fn distance(&self, place: Vec3) -> f32 {
+        let [xx, xy, xz, yy, yz, zz] = self.inverse;
+        let apply = |v: Vec3| {
+            Vec3::new(
+                xx * v.x + xy * v.y + xz * v.z,
+                xy * v.x + yy * v.y + yz * v.z,
+                xz * v.x + yz * v.y + zz * v.z,
+            )
+        };
+        let once = apply(place - self.centre);
+        let q = (once.length_squared() + 1e-12).sqrt();
+        let slope = (apply(once).length_squared() + 1e-12).sqrt();
+        (q - self.radius) * q / slope
+    }
+
     /// G as a matrix.
     pub fn matrix(&self) -> DMat3 {
         let [xx, xy, xz, yy, yz, zz] = self.inverse.map(f64::from);
@@ -274,9 +290,9 @@ struct Near {
     x: Vec<f32>,
     y: Vec<f32>,
     z: Vec<f32>,
-    /// The first particle of each slab; the first slab begins `low` voxels from the corner.
+    /// The first particle of each slab; the first slab begins at `low`, in voxels from the corner.
     slabs: Vec<u32>,
-    low: i32,
+    low: f32,
     unsorted: Vec<[f32; 3]>,
 }
 
@@ -296,11 +312,11 @@ impl Near {
             }
         });
         // Counted by slabs; within one, the order stays.
-        self.low = low.x.floor() as i32;
-        let count = (high.x.floor() as i32 - self.low + 1) as usize;
+        self.low = low.x;
+        let count = (high.x - low.x) as usize + 1;
         self.slabs.clear();
         self.slabs.resize(count + 1, 0);
-        let slab = |x: f32| (x.floor() as i32 - self.low) as usize;
+        let slab = |x: f32| (x - self.low) as usize;
         self.unsorted.iter().for_each(|at| self.slabs[slab(at[0]) + 1] += 1);
         for n in 0..count {
             self.slabs[n + 1] += self.slabs[n];
@@ -322,8 +338,8 @@ impl Near {
 
     /// Mean and covariance of the particles within a radius of a place.
     fn moments(&self, place: Vec3, radius: f32) -> Moments {
-        let last = self.slabs.len() as i32 - 2;
-        let slab = |x: f32| (x.floor() as i32 - self.low).clamp(0, last) as usize;
+        let last = self.slabs.len() - 2;
+        let slab = |x: f32| ((x - self.low).max(0.0) as usize).min(last);
         let from = self.slabs[slab(place.x - radius)] as usize;
         let to = self.slabs[slab(place.x + radius) + 1] as usize;
         let end = to + 7;

@@ -50,7 +50,7 @@ impl Cover {
     fn add(&mut self, bins: &Bins, slot: u32, shift: Vec3) {
         for n in bins.of(slot) {
             let (at, radius) = (bins.place(n) + shift - 0.5, bins.radius[n]);
-            let Some([xs, ys, zs]) = voxels(at, Vec3::splat(radius)) else { continue };
+            let Some([xs, ys, _]) = voxels(at, Vec3::splat(radius)) else { continue };
             for x in xs.0..=xs.1 {
                 let left = radius * radius - (x as f32 - at.x).powi(2);
                 for y in ys.0..=ys.1 {
@@ -60,8 +60,7 @@ impl Cover {
                         continue;
                     }
                     let half = square.sqrt();
-                    let low = (at.z - half).ceil().max(zs.0 as f32) as i32;
-                    let high = (at.z + half).floor().min(zs.1 as f32) as i32;
+                    let (low, high) = (first(at.z - half), last(at.z + half));
                     if low <= high {
                         *row |= (0xFF_u32 >> (7 - high) & (0xFF << low)) as u8;
                     }
@@ -75,11 +74,20 @@ impl Cover {
 /// first voxel.
 #[inline]
 pub(super) fn voxels(at: Vec3, half: Vec3) -> Option<[(i32, i32); 3]> {
-    let low = (at - half).ceil().max(Vec3::ZERO);
-    let high = (at + half).floor().min(Vec3::splat(7.0));
-    if low.cmpgt(high).any() {
-        return None;
-    }
-    let (low, high) = (low.as_ivec3(), high.as_ivec3());
-    Some([(low.x, high.x), (low.y, high.y), (low.z, high.z)])
+    let along = |at: f32, half: f32| (first(at - half), last(at + half));
+    let found = [along(at.x, half.x), along(at.y, half.y), along(at.z, half.z)];
+    found.iter().all(|(first, last)| first <= last).then_some(found)
+}
+
+/// The first voxel from a place on, 8 or more if there is none. Rounded by hand: without newer instructions, `ceil` is a call.
+#[inline]
+fn first(place: f32) -> i32 {
+    let whole = place.max(0.0) as i32;
+    whole + i32::from((whole as f32) < place)
+}
+
+/// The last voxel up to a place, −1 if there is none.
+#[inline]
+fn last(place: f32) -> i32 {
+    if place < 0.0 { -1 } else { place.min(7.0) as i32 }
 }

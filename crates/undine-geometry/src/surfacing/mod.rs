@@ -3,18 +3,23 @@
 //! Jones 2020, chapter 5. Particles are put into Buckets of the level set's own lattice (`bins`). Buckets deep inside are found by what
 //! covers them (`buried`) and left out, so that time and memory go with the area of the surface. Every other particle becomes
 //! an ellipsoid, stretched the way its neighbours lie (`anisotropy`), or stays a sphere; their distances are stamped into
-//! the voxels around the surface (`stamp`), and these are made a level set.
+//! the voxels around the surface (`stamp`), and these are made a level set. Or particles are averaged (`averaging`). What they carry
+//! comes along (`carry`).
 //!
 //! Neither the order of particles nor the number of threads shows in a single bit.
 
 mod anisotropy;
+mod averaging;
 mod bins;
 mod buried;
+mod carry;
 mod eigen;
 mod reach;
 mod stamp;
 
 pub use anisotropy::Anisotropy;
+pub use averaging::Averaging;
+pub use carry::Carrying;
 
 use crate::error::{GeometryError, Result, positive};
 use crate::levelset::LevelSet;
@@ -93,6 +98,8 @@ pub enum Method {
     Spheres,
     /// An ellipsoid, stretched the way its neighbours lie (eq. 5.2): smooth, with sheets and droplets.
     Ellipsoids(Anisotropy),
+    /// The mean of the particles around a place: smooth, but surfaces appear in hollows, unless they are corrected.
+    Average(Averaging),
 }
 
 /// How particles become a surface.
@@ -135,9 +142,17 @@ impl Surfacing {
             false => buried::buried(&bins),
         };
         let kernels = self.kernels(domain, particles, &bins, &buried);
-        let reach = match &kernels {
-            None => Reach::new(&bins, |n| (bins.place(n), Vec3::splat(bins.radius[n] + MARGIN))),
-            Some(kernels) => Reach::new(&bins, |n| (kernels[n].centre, kernels[n].half + MARGIN)),
+        let reach = match (&kernels, &self.method) {
+            (None, Method::Average(Averaging { search, .. })) => {
+                let search = *search as f32;
+                Reach::new(&bins, |n| (bins.place(n), Vec3::splat(search * bins.radius[n])))
+            }
+            (None, _) => {
+                Reach::new(&bins, |n| (bins.place(n), Vec3::splat(bins.radius[n] + MARGIN)))
+            }
+            (Some(kernels), _) => {
+                Reach::new(&bins, |n| (kernels[n].centre, kernels[n].half + MARGIN))
+            }
         };
 
         let voxel = domain.frame().voxel_size(0);
@@ -145,12 +160,16 @@ impl Surfacing {
         set.cover(&reach.buckets(&bins, &buried, domain)?)?;
         let accessor = Accessor::new("stamp particles", set.domain()).over(set.topology());
         let (width, voxel) = (set.width(), voxel as f32);
-        let scratch = || (Vec::new(), Vec::new());
+        let scratch = || (Vec::new(), Vec::new(), averaging::Scratch::default());
         accessor.run_with(set.volume().write(set.distance()), scratch, |near, here, to| {
             let to: &mut stamp::Chunk = to.try_into().expect("a chunk of 8³ voxels");
-            match &kernels {
-                None => stamp::spheres(&bins, &reach, here.bucket, MARGIN, &mut near.0, to),
-                Some(kernels) => {
+            match (&kernels, &self.method) {
+                (None, Method::Average(settings)) => {
+                    let particles = (&bins, settings);
+                    averaging::averages(particles, &reach, here.bucket, MARGIN, &mut near.2, to);
+                }
+                (None, _) => stamp::spheres(&bins, &reach, here.bucket, MARGIN, &mut near.0, to),
+                (Some(kernels), _) => {
                     let particles = (&bins, &kernels[..]);
                     stamp::ellipsoids(particles, &reach, here.bucket, MARGIN, &mut near.1, to);
                 }
@@ -166,8 +185,10 @@ impl Surfacing {
 
     fn check(&self, domain: &GridDomain, particles: &Particles<'_>) -> Result<()> {
         particles.check()?;
-        if let Method::Ellipsoids(settings) = &self.method {
-            settings.check()?;
+        match &self.method {
+            Method::Spheres => {}
+            Method::Ellipsoids(settings) => settings.check()?,
+            Method::Average(settings) => settings.check()?,
         }
         let largest = match particles.radii {
             Radii::All(radius) => radius,

@@ -13,7 +13,7 @@ use undine_core::glam::Vec3;
 pub(super) type Chunk = [f32; 512];
 
 /// The centres of a row of voxels, from the first.
-const ROW: Lanes = Lanes([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+pub(super) const ROW: Lanes = Lanes([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
 
 /// Distances [voxels] to spheres (eq. 5.1): φ = min |x − x_p| − r_p, where they are below `most`; `most` elsewhere.
 pub(super) fn spheres(

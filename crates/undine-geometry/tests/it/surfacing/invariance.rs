@@ -4,14 +4,16 @@ use super::sets::*;
 use crate::levelset_bits::{bits, on_threads};
 use crate::solids::Ball;
 use undine_core::glam::{DQuat, DVec3, IVec3};
-use undine_geometry::surfacing::{Anisotropy, Particles, Radii, Surfacing};
+use undine_geometry::surfacing::{Anisotropy, Averaging, Particles, Radii, Surfacing};
 use undine_geometry::{Solid, random};
 
-fn ways() -> [Surfacing; 3] {
+fn ways() -> [Surfacing; 5] {
     [
         spheres(),
         ellipsoids(Anisotropy::default()),
         ellipsoids(Anisotropy { local: 0.5, trail: 0.1, ..Anisotropy::default() }),
+        averages(Averaging::PLAIN),
+        averages(Averaging::CORRECTED),
     ]
 }
 

@@ -1,5 +1,7 @@
 //! Surfaces of particles: volumes, sheets, droplets, closed meshes, and the same bits whatever the order.
 
+mod carrying;
+mod finishing;
 mod invariance;
 mod refusals;
 mod sets;

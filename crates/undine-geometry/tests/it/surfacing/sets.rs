@@ -3,7 +3,9 @@
 use undine_core::glam::{DVec3, I64Vec3};
 use undine_core::{Frame, GridDomain};
 use undine_geometry::random::unit;
-use undine_geometry::surfacing::{Anisotropy, Method, Particles, Radii, Surfaced, Surfacing};
+use undine_geometry::surfacing::{
+    Anisotropy, Averaging, Method, Particles, Radii, Surfaced, Surfacing,
+};
 use undine_geometry::{MassProperties, Solid, Triangles, meshing};
 
 /// A Domain with voxels of this size [m].
@@ -59,6 +61,10 @@ pub fn spheres() -> Surfacing {
 
 pub fn ellipsoids(settings: Anisotropy) -> Surfacing {
     Surfacing { method: Method::Ellipsoids(settings), ..Surfacing::default() }
+}
+
+pub fn averages(settings: Averaging) -> Surfacing {
+    Surfacing { method: Method::Average(settings), ..Surfacing::default() }
 }
 
 pub fn surface(how: &Surfacing, voxel: f64, particles: &Particles<'_>) -> Surfaced {

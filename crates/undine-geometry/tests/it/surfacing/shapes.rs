@@ -4,7 +4,7 @@ use super::sets::*;
 use crate::solids::{Ball, Ring};
 use std::f64::consts::PI;
 use undine_core::glam::DVec3;
-use undine_geometry::surfacing::{Anisotropy, Ellipsoid, Particles, Surfacing};
+use undine_geometry::surfacing::{Anisotropy, Averaging, Ellipsoid, Particles, Surfacing};
 use undine_geometry::{Solid, Triangles};
 
 #[test]
@@ -209,4 +209,38 @@ fn a_surface_moves_no_faster_than_its_particles() {
         worst[1] = worst[1].max(most);
     }
     assert!(worst[0] < 1.0 && worst[1] < 6.0, "{worst:?}");
+}
+
+#[test]
+fn averages_are_smooth_and_the_correction_removes_what_is_not_there() {
+    let spacing = 0.06;
+    let ball = Ball { centre: DVec3::ZERO, radius: 0.5 };
+    let points = filled(&ball, spacing, 0.2);
+    for settings in [Averaging::PLAIN, Averaging::CORRECTED] {
+        let found = surface(&averages(settings), 0.4 * spacing, &all(&points, spacing));
+        let volume = mass(&mesh(&found)).volume / (4.0 / 3.0 * PI * ball.radius.powi(3));
+        assert!((0.9..1.3).contains(&volume), "{settings:?}: {volume}");
+    }
+    // Half way between two droplets, the mean of both is right there.
+    let two = [DVec3::ZERO, DVec3::new(0.3, 0.0, 0.0)];
+    let middle = |settings: Averaging| {
+        let found = surface(&averages(settings), 0.02, &all(&two, 0.1));
+        (parts(&mesh(&found)), found)
+    };
+    assert_eq!(middle(Averaging::PLAIN).0, 3, "a droplet appears between the two");
+    assert_eq!(middle(Averaging::CORRECTED).0, 2);
+}
+
+#[test]
+fn memory_goes_with_the_area_of_the_surface() {
+    let buckets = |n: f64| {
+        let spacing = 1.0 / n;
+        let ball = Ball { centre: DVec3::ZERO, radius: 1.0 };
+        let points = filled(&ball, spacing, 0.2);
+        let found = surface(&spheres(), 0.5 * spacing, &all(&points, spacing));
+        (points.len() as f64, found.stamped().topology().local() as f64)
+    };
+    let (few, many) = (buckets(16.0), buckets(32.0));
+    assert!(many.0 > 7.5 * few.0);
+    assert!(many.1 < 4.6 * few.1, "{few:?} {many:?}");
 }

@@ -1,0 +1,118 @@
+//! `undine surface`: meshes of the surfaces of points, of one file or a whole sequence.
+
+use crate::arguments::{Surface, SurfaceMethod};
+use crate::info::exit_code;
+use crate::{memory, print, progress, render, signal};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use undine::ExitCode;
+use undine::surface::{
+    Anisotropy, Averaging, Carrying, Method, SurfaceError, SurfaceOptions, surface as surface_of,
+};
+use undine_core::MemoryBudget;
+use undine_io::convert::{Job, plan, read_points};
+use undine_io::{Format, IoError, Pattern, WriteOptions, write};
+
+/// Makes meshes.
+pub fn surface(arguments: &Surface) -> ExitCode {
+    if let Err(code) = render::threads(arguments.threads) {
+        return code;
+    }
+    match surfaced(arguments) {
+        Ok(code) => code,
+        Err(why) => {
+            eprintln!("error: {why}");
+            match &why {
+                SurfaceError::Io(why) => exit_code(why),
+                SurfaceError::Geometry(_) => ExitCode::Failed,
+                SurfaceError::NoRadius => ExitCode::BadScene,
+            }
+        }
+    }
+}
+
+fn surfaced(arguments: &Surface) -> Result<ExitCode, SurfaceError> {
+    let pattern = |text: &str| Pattern::new(text, Path::new(""));
+    let jobs = plan(&pattern(&arguments.from)?, &pattern(&arguments.to)?, arguments.frames)?;
+    if let Some(job) = jobs.iter().find(|job| matches!(Format::of(&job.to), Ok(Format::Vdb))) {
+        let [from, to] = [&job.from, &job.to].map(|path| path.display().to_string());
+        let why =
+            "a mesh has no place there; write a .ply, .obj, .stl, .glb or USD file".to_owned();
+        return Err(IoError::NoConversion { from, to, why }.into());
+    }
+    let options = options(arguments);
+    let limit = arguments.memory.or_else(|| memory::default_budget(1));
+    let budget = limit.map_or_else(MemoryBudget::unlimited, MemoryBudget::new);
+    let stop = signal::watch();
+    let bar = if arguments.quiet { None } else { progress::bar_of_files(jobs.len()) };
+    let clear = || bar.iter().for_each(|bar| bar.finish_and_clear());
+    let mut faces = 0;
+    for (n, job) in jobs.iter().enumerate() {
+        if stop.load(Ordering::Relaxed) {
+            clear();
+            eprintln!("stopped: {n} of {} files are written, each of them whole", jobs.len());
+            return Ok(ExitCode::Interrupted);
+        }
+        faces += file(job, arguments, &options, &budget).inspect_err(|_| {
+            clear();
+            eprintln!("in {}:", job.from.display());
+        })?;
+        bar.iter().for_each(|bar| bar.inc(1));
+    }
+    clear();
+    if arguments.quiet {
+        return Ok(ExitCode::Done);
+    }
+    Ok(print(&match &jobs[..] {
+        [job] => format!("{} is written: {faces} triangles\n", job.to.display()),
+        jobs => format!("{}: {} files are written\n", arguments.to, jobs.len()),
+    }))
+}
+
+/// Makes the mesh of one file; how many triangles it has.
+fn file(
+    job: &Job,
+    arguments: &Surface,
+    options: &SurfaceOptions,
+    budget: &MemoryBudget,
+) -> Result<usize, SurfaceError> {
+    let reading = read_points(job, arguments.grid.as_deref())?;
+    let mesh = surface_of(&reading.geometry.points, options, budget.clone())?;
+    let mut metadata = reading.metadata;
+    metadata.frame = job.frame.or(metadata.frame);
+    write(&job.to, &mesh, &WriteOptions { metadata, ..WriteOptions::default() })?;
+    Ok(mesh.faces.map_or(0, |faces| faces.polygons.len()))
+}
+
+fn options(arguments: &Surface) -> SurfaceOptions {
+    let usual = Anisotropy::default();
+    let search = arguments.search;
+    let method = match arguments.method {
+        SurfaceMethod::Spheres => Method::Spheres,
+        SurfaceMethod::Ellipsoids => Method::Ellipsoids(Anisotropy {
+            search: search.unwrap_or(usual.search),
+            ratio: arguments.ratio.unwrap_or(usual.ratio),
+            droplet_neighbours: arguments.droplet_neighbours.unwrap_or(usual.droplet_neighbours),
+            droplet_scale: arguments.droplet_scale.unwrap_or(usual.droplet_scale),
+            local: arguments.local.unwrap_or(usual.local),
+            smoothing: arguments.smoothing.unwrap_or(usual.smoothing),
+            trail: arguments.trail.unwrap_or(usual.trail),
+        }),
+        SurfaceMethod::Average => average(Averaging::PLAIN, search),
+        SurfaceMethod::CorrectedAverage => average(Averaging::CORRECTED, search),
+    };
+    SurfaceOptions {
+        method,
+        radius: arguments.radius,
+        scale: arguments.scale,
+        voxel: arguments.voxel,
+        smooth: arguments.smooth,
+        coarsen: arguments.coarsen,
+        least: arguments.least,
+        carrying: if arguments.nearest { Carrying::Nearest } else { Carrying::Blended },
+    }
+}
+
+fn average(usual: Averaging, search: Option<f64>) -> Method {
+    Method::Average(Averaging { search: search.unwrap_or(usual.search), ..usual })
+}
