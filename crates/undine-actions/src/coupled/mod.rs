@@ -13,6 +13,7 @@
 //! which never passes the common velocity, however long the step. K̂ goes into the solid's system, and after the solve exactly −J goes
 //! to the faces: momentum is exchanged to rounding, in every iteration.
 
+pub mod buoyancy;
 mod faces;
 mod points;
 
@@ -157,14 +158,14 @@ impl Operator for CoupledDrag {
         let sums: Vec<_> = sums.filter(|_| pushed).collect();
         on.task(Stage::AddDrag, "coupled drag", Self::drag)
             .reads(stores().flat_map(|store| store.channels(["v", "mass", "pscale"])))
-            .reads(fluids().map(|store| store.channel("density")))
+            .reads(fluids().map(|store| store.channel("mass-density")))
             .writes(fluids().map(|store| store.channel(Faces::GIVEN)))
             .accumulates(sums)
             .reaches_everywhere();
         if self.direction != Direction::ToSolids {
             on.task(Stage::CoupleFluids, "give momentum to fluids", Self::answer)
                 .reads(stores().map(|store| store.channel("v")))
-                .reads(fluids().flat_map(|store| store.channels(["density", "couple-share"])))
+                .reads(fluids().flat_map(|store| store.channels(["mass-density", "couple-share"])))
                 .writes(fluids().map(|store| store.channel(Faces::GIVEN)))
                 .accumulates(fluids().map(|store| store.channel("v")))
                 .reaches_everywhere();
