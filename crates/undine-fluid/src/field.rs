@@ -91,10 +91,7 @@ pub fn add_channels_in_wind(
     })
 }
 
-/// The channels of a [`Coupling`], by its fields.
-pub const COUPLING: [&str; 4] = ["solid-share", "solid-mass", "solid-momentum", "solid-drag"];
-
-/// Channels that pressure makes of them, see [`Mixed`].
+/// Channels that pressure makes of a [`Coupling`], see [`Mixed`].
 pub const MIXED: [&str; 3] = ["mixed-flux", "mixed-inverse", "fluid-inverse"];
 
 /// What a pressure solve makes of a [`Coupling`], on faces.
@@ -108,27 +105,28 @@ pub struct Mixed {
     pub of_fluid: MacHandle,
 }
 
-/// Adds the channels with which Objects inside of a fluid act on it; those that it has already, where it has. All that adds to them
-/// adds to the same ones.
+/// Adds the channels with which Objects inside of a fluid act on it, and those that pressure makes of them.
 pub fn add_coupling(volume: &mut DiscreteVolume) -> Result<Coupling> {
-    if let Some((known, _)) = coupling(volume) {
-        return Ok(known);
+    let coupling = Coupling::add(volume)?;
+    add_mixed(volume)?;
+    Ok(coupling)
+}
+
+/// Adds the channels that pressure makes of a [`Coupling`] to a fluid that something acts on, unless it has them.
+pub fn add_mixed(volume: &mut DiscreteVolume) -> Result<()> {
+    if Coupling::of(volume).is_none() || coupling(volume).is_some() {
+        return Ok(());
     }
-    let units = ["", "kg/m3", "kg/(m2 s)", "kg/(m3 s)", "m/s", "m3/kg", "m3/kg"];
-    for (name, unit) in COUPLING.into_iter().chain(MIXED).zip(units) {
+    for (name, unit) in MIXED.into_iter().zip(["m/s", "m3/kg", "m3/kg"]) {
         let spec = ChannelSpec::new(name, 0.0_f32).unit(unit).internal().transient();
         volume.add_mac_channel(&spec, Resolution::R8)?;
     }
-    let [share, mass, momentum, drag] = COUPLING.map(|name| volume.mac(name));
-    Ok(Coupling { share: share?, mass: mass?, momentum: momentum?, drag: drag? })
+    Ok(())
 }
 
-/// The channels with which Objects inside of a fluid act on it, where something does.
+/// The channels with which Objects inside of a fluid act on it, where something does, and those that pressure makes of them.
 pub fn coupling(volume: &DiscreteVolume) -> Option<(Coupling, Mixed)> {
-    let [share, mass, momentum, drag] = COUPLING.map(|name| volume.mac(name).ok());
     let [flux, inverse_density, of_fluid] = MIXED.map(|name| volume.mac(name).ok());
-    Some((
-        Coupling { share: share?, mass: mass?, momentum: momentum?, drag: drag? },
-        Mixed { flux: flux?, inverse_density: inverse_density?, of_fluid: of_fluid? },
-    ))
+    let mixed = Mixed { flux: flux?, inverse_density: inverse_density?, of_fluid: of_fluid? };
+    Some((Coupling::of(volume)?, mixed))
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use undine_core::glam::{DMat3, DQuat, DVec3, Mat3, Vec3};
 use undine_core::mesh::Strands;
 use undine_core::particles::TopologicalParticles;
-use undine_core::volume::{MacHandle, MaskHandle};
-use undine_core::{DiscreteVolume, Handle, ParticleSystem};
+use undine_core::volume::{MacHandle, MaskHandle, Resolution};
+use undine_core::{ChannelSpec, DiscreteVolume, Handle, ParticleSystem};
 use undine_geometry::collider::Collider;
 use undine_geometry::{Shape, Triangles};
 
@@ -243,7 +243,7 @@ impl Interior {
     pub const FULL: u32 = 1 << 23;
 }
 
-/// What Objects inside of a fluid do to it, on its faces: sums that Actions add to when forces are summed up, in every Newton
+/// What Objects inside of a fluid do to it, on its faces: sums that Actions add to once solids are solved, in every Newton
 /// iteration, and that pressure takes into its equations and clears.
 ///
 /// With the share α of the volume that is solid, its density ρ_s and velocity u_s, the fluid's ρ_f and u_f, and drag D per volume:
@@ -258,6 +258,32 @@ pub struct Coupling {
     pub momentum: MacHandle,
     /// D [kg/(m³ s)].
     pub drag: MacHandle,
+}
+
+impl Coupling {
+    /// The names of the channels, by its fields.
+    pub const CHANNELS: [&'static str; 4] =
+        ["solid-share", "solid-mass", "solid-momentum", "solid-drag"];
+
+    /// Adds the channels to a fluid; all that adds to them adds to the same ones.
+    pub fn add(volume: &mut DiscreteVolume) -> crate::Result<Self> {
+        if let Some(known) = Self::of(volume) {
+            return Ok(known);
+        }
+        for (name, unit) in Self::CHANNELS.into_iter().zip(["1", "kg/m3", "kg/(m2 s)", "kg/(m3 s)"])
+        {
+            let spec = ChannelSpec::new(name, 0.0_f32).unit(unit).internal().transient();
+            volume.add_mac_channel(&spec, Resolution::R8)?;
+        }
+        let [share, mass, momentum, drag] = Self::CHANNELS.map(|name| volume.mac(name));
+        Ok(Self { share: share?, mass: mass?, momentum: momentum?, drag: drag? })
+    }
+
+    /// The channels of a fluid that something acts on.
+    pub fn of(volume: &DiscreteVolume) -> Option<Self> {
+        let [share, mass, momentum, drag] = Self::CHANNELS.map(|name| volume.mac(name).ok());
+        Some(Self { share: share?, mass: mass?, momentum: momentum?, drag: drag? })
+    }
 }
 
 /// What solids leave open of the cells of a fluid, and how they move.

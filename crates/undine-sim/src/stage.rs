@@ -48,6 +48,8 @@ pub enum Stage {
     SolveAlone,
     /// Fluids take up what solids in them gave.
     CoupleFluids,
+    /// Fluids are kept as they are before they are solved.
+    KeepFluids,
     /// Viscosity evens out the velocities of fluids.
     SolveViscosity,
     /// Pressure makes the velocities of fluids free of divergence, with all bodies that swim in them.
@@ -107,6 +109,7 @@ impl Stage {
         (Self::SolveSolids, Pace::Newton, false, "the coupled system is assembled and solved"),
         (Self::SolveAlone, Pace::Newton, false, "uncoupled elements take their forces"),
         (Self::CoupleFluids, Pace::Newton, false, "fluids take up what solids in them gave"),
+        (Self::KeepFluids, Pace::Newton, false, "fluids are kept as they are before their solves"),
         (Self::SolveViscosity, Pace::Newton, false, "viscosity evens out velocities"),
         (Self::SolvePressure, Pace::Newton, false, "pressure takes divergence out of velocities"),
         (Self::Remember, Pace::Substep, false, "Constraints keep friction and multipliers"),

@@ -9,12 +9,16 @@ use undine_core::volume::{Interpolation, Kernel, MacHandle, Resolution, foreign}
 use undine_core::{Accessor, ChannelSpec, DiscreteVolume, GridDomain};
 use undine_sim::offers::{FluidField, ObjectId};
 use undine_sim::world::ChannelKey;
-use undine_sim::{Result, StoreId, World};
+use undine_sim::{Id, Result, StoreId, World};
 
 /// The channels that coupling needs on a fluid, all of them made anew whenever it is looked at.
 const SHARE: &str = "couple-share";
 const FLOW: &str = "couple-flow";
 const SUM: &str = "couple-sum";
+/// The same for what the stress of the fluid does; the last two cross steps.
+const KEPT: &str = "couple-kept";
+const PUSH: &str = "couple-push";
+const PUSHED: &str = "couple-pushed";
 
 /// A fluid that something is coupled to.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +31,19 @@ pub struct Faces {
     flow: MacHandle,
     /// What points give.
     sum: MacHandle,
+    /// What is known of its stress, where that is asked for.
+    stress: Option<Stress>,
+}
+
+/// What the stress of a fluid does to it, at faces.
+#[derive(Debug, Clone, Copy)]
+struct Stress {
+    /// φu before pressure and viscosity [m/s].
+    kept: MacHandle,
+    /// φf [N/m³]: the change of momentum since, per volume and time.
+    push: MacHandle,
+    /// φ then [1].
+    share: MacHandle,
 }
 
 /// What points meet, in their order.
@@ -43,15 +60,27 @@ impl Faces {
     pub fn add(world: &mut World, object: ObjectId) -> Result<Option<Self>> {
         let Some(field) = world.object(object).offers.fluid else { return Ok(None) };
         let volume = &mut world.volumes[field.volume];
-        let mut mac = |name: &'static str, unit: &'static str| match volume.mac(name) {
-            Ok(found) => Ok(found),
-            Err(_) => {
-                let spec = ChannelSpec::new(name, 0.0_f32).unit(unit).internal().transient();
-                volume.add_mac_channel(&spec, Resolution::R8)
-            }
-        };
-        let (share, flow, sum) = (mac(SHARE, "1")?, mac(FLOW, "m/s")?, mac(SUM, "kg m/s")?);
-        Ok(Some(Self { object, field, share, flow, sum }))
+        let share = mac(volume, SHARE, |spec| spec.transient())?;
+        let flow = mac(volume, FLOW, |spec| spec.unit("m/s").transient())?;
+        let sum = mac(volume, SUM, |spec| spec.unit("kg m/s").transient())?;
+        Ok(Some(Self { object, field, share, flow, sum, stress: None }))
+    }
+
+    /// The same with those for its stress.
+    pub fn add_with_stress(world: &mut World, object: ObjectId) -> Result<Option<Self>> {
+        let Some(mut faces) = Self::add(world, object)? else { return Ok(None) };
+        let volume = &mut world.volumes[faces.field.volume];
+        faces.stress = Some(Stress {
+            kept: mac(volume, KEPT, |spec| spec.unit("m/s").transient())?,
+            push: mac(volume, PUSH, |spec| spec.unit("N/m3"))?,
+            share: mac(volume, PUSHED, |spec| spec)?,
+        });
+        Ok(Some(faces))
+    }
+
+    /// Where the fluid is stored.
+    pub fn volume(&self) -> Id<DiscreteVolume> {
+        self.field.volume
     }
 
     /// The store of the fluid.
@@ -68,6 +97,8 @@ impl Faces {
 
     /// The names of the channels that looking at the fluid writes.
     pub const LOOKED_AT: [&'static str; 2] = [SHARE, FLOW];
+    /// The names of the channels that its stress is kept in.
+    pub const STRESS: [&'static str; 3] = [KEPT, PUSH, PUSHED];
     /// The name of the channel that giving writes.
     pub const GIVEN: &'static str = SUM;
 
@@ -83,8 +114,60 @@ impl Faces {
 
     /// Finds which faces have fluid, and keeps the velocity there: that of the start of the substep, or the last iterate.
     pub fn look(&self, world: &World, at_start: bool) -> Result<()> {
-        let (domain, volume) = self.on(world);
         let velocity = if at_start { self.field.velocity_before } else { self.field.velocity };
+        self.weigh(world, velocity, [self.share, self.flow])
+    }
+
+    /// Keeps the fluid as it is before pressure and viscosity.
+    pub fn keep(&self, world: &World) -> Result<()> {
+        let Some(stress) = self.stress else { return Ok(()) };
+        self.weigh(world, self.field.velocity, [stress.share, stress.kept])
+    }
+
+    /// Finds what pressure and viscosity did to the fluid since it was kept, in a step [s]: φf = ρ (φu − φu_kept) / Δt.
+    pub fn measure_stress(&self, world: &World, step: f64) -> Result<()> {
+        let Some(stress) = self.stress else { return Ok(()) };
+        let (domain, volume) = self.on(world);
+        let own = |mac: MacHandle| mac.faces.map(|face| volume.own(face));
+        let kernel = (
+            volume.own(self.field.density),
+            [self.field.velocity, stress.share, stress.kept].map(own),
+            stress.push.faces.map(|face| volume.write(face)),
+        );
+        let per_step = 1.0 / step as f32;
+        Accessor::new("measure the stress of a fluid", domain).over(volume.topology()).run(
+            kernel,
+            |_, (density, [velocity, share, kept], push)| {
+                for (axis, push) in push.into_iter().enumerate() {
+                    for n in 0..push.len() {
+                        let (phi, before) = (share[axis][n], kept[axis][n]);
+                        let after = if phi > 0.0 { phi * velocity[axis][n] } else { before };
+                        push[n] = density[n] * per_step * (after - before);
+                    }
+                }
+            },
+        )?;
+        Ok(())
+    }
+
+    /// What its stress does at places [m], per volume [N/m³], with the share of a point there that is wet in it. Collective.
+    pub fn stress_at(&self, world: &World, places: &[DVec3]) -> Result<Vec<DVec3>> {
+        let Some(stress) = self.stress else { return Ok(vec![DVec3::ZERO; places.len()]) };
+        let shares = self.at(world, stress.share, places)?;
+        let pushes = self.at(world, stress.push, places)?;
+        // φf where it is wet in part, and f where more than enough lies there.
+        let push = |(share, push): (Vec3, Vec3)| (push / share.max(Vec3::ONE)).as_dvec3();
+        Ok(shares.into_iter().zip(pushes).map(push).collect())
+    }
+
+    /// Finds φ of every face, and φu of a velocity.
+    fn weigh(
+        &self,
+        world: &World,
+        velocity: MacHandle,
+        [share, flow]: [MacHandle; 2],
+    ) -> Result<()> {
+        let (domain, volume) = self.on(world);
         let cell = domain.frame().voxel_size(0).powi(3) as f32;
         let kernel = (
             volume.around(self.field.cells.words, 1),
@@ -94,10 +177,7 @@ impl Faces {
                 self.field.face_mass.map(|mass| mass.faces.map(|face| volume.own(face))),
                 volume.own(self.field.density),
             ),
-            (
-                self.share.faces.map(|face| volume.write(face)),
-                self.flow.faces.map(|face| volume.write(face)),
-            ),
+            (share.faces.map(|face| volume.write(face)), flow.faces.map(|face| volume.write(face))),
         );
         Accessor::new("look at a fluid", domain).over(volume.topology()).level(0).run(
             kernel,
@@ -134,10 +214,8 @@ impl Faces {
 
     /// What points at these places [m] meet of the fluid that was looked at. Collective.
     pub fn meet(&self, world: &World, places: &[DVec3]) -> Result<Met> {
-        let (domain, volume) = self.on(world);
-        let sample =
-            |mac| foreign::sample_velocities(domain, volume, mac, Interpolation::Linear, places);
-        let (shares, flows) = (sample(self.share)?, sample(self.flow)?);
+        let shares = self.at(world, self.share, places)?;
+        let flows = self.at(world, self.flow, places)?;
         let velocity = |(share, flow): (&Vec3, Vec3)| {
             let wet = share.cmpgt(Vec3::splat(LEAST));
             Vec3::select(wet, flow / *share, Vec3::ZERO).as_dvec3()
@@ -169,11 +247,34 @@ impl Faces {
 
     /// How much what was given is beside the fluid's own mass, at these places [m]: sum / (ρ h³), along each axis. Collective.
     pub fn ratios(&self, world: &World, places: &[DVec3]) -> Result<Vec<DVec3>> {
-        let (domain, volume) = self.on(world);
+        let (domain, _) = self.on(world);
         let mass = domain.frame().voxel_size(0).powi(3) * self.density(world)?;
-        let sums =
-            foreign::sample_velocities(domain, volume, self.sum, Interpolation::Linear, places)?;
+        let sums = self.at(world, self.sum, places)?;
         Ok(sums.into_iter().map(|sum| sum.as_dvec3() / mass).collect())
+    }
+
+    /// Adds what points at these places [m] give to a channel of the fluid, per volume of a cell. Collective.
+    pub fn add_per_volume(
+        &self,
+        world: &World,
+        to: MacHandle,
+        places: &[DVec3],
+        values: &[DVec3],
+    ) -> Result<()> {
+        let (domain, volume) = self.on(world);
+        let per_volume = domain.frame().voxel_size(0).powi(-3);
+        for (axis, &face) in to.faces.iter().enumerate() {
+            let amounts: Vec<f32> =
+                values.iter().map(|value| (value[axis] * per_volume) as f32).collect();
+            foreign::splat(domain, volume, face, Kernel::Linear, places, &amounts)?;
+        }
+        Ok(())
+    }
+
+    /// Values on faces at places [m]. Collective.
+    fn at(&self, world: &World, mac: MacHandle, places: &[DVec3]) -> Result<Vec<Vec3>> {
+        let (domain, volume) = self.on(world);
+        Ok(foreign::sample_velocities(domain, volume, mac, Interpolation::Linear, places)?)
     }
 
     /// The fluid takes up what was given, as momentum [kg m/s]: u += sum·φ / (φ ρ h³).
@@ -201,6 +302,21 @@ impl Faces {
             },
         )?;
         Ok(())
+    }
+}
+
+/// The channel of this name on faces: the one that is there, or a new one like this.
+fn mac(
+    volume: &mut DiscreteVolume,
+    name: &str,
+    like: impl FnOnce(ChannelSpec<f32>) -> ChannelSpec<f32>,
+) -> Result<MacHandle> {
+    match volume.mac(name) {
+        Ok(found) => Ok(found),
+        Err(_) => {
+            let spec = like(ChannelSpec::new(name, 0.0_f32).internal());
+            Ok(volume.add_mac_channel(&spec, Resolution::R8)?)
+        }
     }
 }
 

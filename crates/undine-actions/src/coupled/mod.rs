@@ -13,6 +13,7 @@
 //! which never passes the common velocity, however long the step. K̂ goes into the solid's system, and after the solve exactly −J goes
 //! to the faces: momentum is exchanged to rounding, in every iteration.
 
+pub mod buoyancy;
 mod faces;
 mod points;
 

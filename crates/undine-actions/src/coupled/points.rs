@@ -1,7 +1,7 @@
 //! Points of any Object that carry mass, as plain arrays: what coupling looks at, whichever order they are stored in.
 
-use undine_core::Handle;
 use undine_core::glam::{DMat3, DVec3};
+use undine_core::{Handle, ParticleSystem};
 use undine_sim::offers::{Material, ObjectId, Spatial, Topological};
 use undine_sim::{Result, World};
 
@@ -71,19 +71,40 @@ impl Source {
         }
     }
 
+    /// Radii of balls of the points' volumes [m].
+    pub fn radii(&self, world: &World) -> Result<Vec<f64>> {
+        match &self.material {
+            Material::Spatial(on) => numbers(&world.particles[on.particles], on.radius),
+            Material::Topological(on) => Ok(world.points[on.points].column(on.radius)?.to_vec()),
+        }
+    }
+
+    /// Masses of the points [kg].
+    pub fn masses(&self, world: &World) -> Result<Vec<f64>> {
+        match &self.material {
+            Material::Spatial(on) => numbers(&world.particles[on.particles], on.mass),
+            Material::Topological(on) => Ok(world.points[on.points].column(on.mass)?.to_vec()),
+        }
+    }
+
+    /// Whether a fluid flows around it and carries it by its walls, so that its points are in no fluid.
+    pub fn swims(&self, world: &World) -> bool {
+        world.object(self.object).swims
+    }
+
     /// All that is known of the points.
     pub fn points(&self, world: &World) -> Result<Points> {
         let velocities = self.velocities(world)?;
+        let (masses, radii) = (self.masses(world)?, self.radii(world)?);
         match &self.material {
             Material::Spatial(on) => {
                 let particles = &world.particles[on.particles];
-                let (mass, radius) = (particles.column(on.mass)?, particles.column(on.radius)?);
                 let (force, slope) = (particles.column(on.force)?, particles.column(on.stiffness)?);
                 let slots = || 0..particles.topology().local() as u32;
                 Ok(Points {
                     velocities,
-                    masses: slots().flat_map(|s| mass.chunk(s)).map(|&m| m.into()).collect(),
-                    radii: slots().flat_map(|s| radius.chunk(s)).map(|&r| r.into()).collect(),
+                    masses,
+                    radii,
                     forces: slots().flat_map(|s| force.chunk(s)).map(|f| f.as_dvec3()).collect(),
                     stiffnesses: slots()
                         .flat_map(|s| slope.chunk(s))
@@ -97,8 +118,8 @@ impl Source {
                 let along = self.along.map(|along| points.column(along)).transpose()?;
                 Ok(Points {
                     velocities,
-                    masses: points.column(on.mass)?.to_vec(),
-                    radii: points.column(on.radius)?.to_vec(),
+                    masses,
+                    radii,
                     forces: points.column(on.force)?.to_vec(),
                     stiffnesses: points.column(on.stiffness)?.to_vec(),
                     along: along.map(|along| along.to_vec()),
@@ -149,4 +170,11 @@ impl Source {
     fn frame<'w>(&self, world: &'w World) -> &'w undine_core::Frame {
         world.domains[world.object(self.object).domain].frame()
     }
+}
+
+/// A channel of particles, in the order in which they are stored.
+fn numbers(particles: &ParticleSystem, handle: Handle<f32>) -> Result<Vec<f64>> {
+    let column = particles.column(handle)?;
+    let slots = 0..particles.topology().local() as u32;
+    Ok(slots.flat_map(|slot| column.chunk(slot)).map(|&number| number.into()).collect())
 }

@@ -20,12 +20,12 @@ pub use project::{Fluid, Projected, Settings, mirror, project};
 pub use tension::Tension;
 
 use crate::bodies::Swimmers;
-use crate::field::{COUPLING, MIXED};
+use crate::field::{MIXED, add_mixed};
 use undine_core::ChannelSpec;
 use undine_core::Handle;
 use undine_core::volume::VoxelShape;
 use undine_schema::{Declaration, Dimension, Kind, Parameter};
-use undine_sim::offers::FluidField;
+use undine_sim::offers::{Coupling, FluidField};
 use undine_sim::report::SolveRecord;
 use undine_sim::{
     Ingest, Moment, ObjectId, Operator, Result, SimError, Stage, StoreId, Tasks, World,
@@ -151,7 +151,7 @@ impl Operator for Pressure {
                 }))
                 .reads(surfaces.map(|on| StoreId::from(on.field.volume).channel("surface")))
                 .writes(stores().flat_map(|store| store.channels(["v", "pressure", INFLOW])))
-                .writes(stores().flat_map(|store| store.channels(COUPLING)))
+                .writes(stores().flat_map(|store| store.channels(Coupling::CHANNELS)))
                 .writes(stores().flat_map(|store| store.channels(MIXED)))
                 .writes(
                     pulled
@@ -205,6 +205,7 @@ impl On {
         now: &Moment,
         has_warned: bool,
     ) -> Result<bool> {
+        add_mixed(&mut world.volumes[self.field.volume])?;
         let object = &world.objects[self.object.0];
         let domain = &world.domains[object.domain];
         if let (Some(tension), Some(distance)) = (self.tension, self.field.distance)

@@ -2,6 +2,7 @@
 
 mod afloat;
 mod cache;
+mod coupled_buoyancy;
 mod coupled_drag;
 mod coupling;
 mod files;

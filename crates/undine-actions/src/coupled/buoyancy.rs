@@ -1,0 +1,212 @@
+//! Coupled buoyancy: what is inside of a simulated fluid shares its pressure (Loki, §6.4; Stomakhin et al. 2020).
+//!
+//! A point of volume V is pushed by V f, where f is what the stress of the fluid does per volume: in still water under gravity its
+//! weight, upwards, and in water that is sped up as much as speeds up the water itself. f is measured where it acts, as the change of the fluid's
+//! momentum at faces while pressure and viscosity were solved, so that it needs no gradient at the surface or at walls.
+//!
+//! The fluid in turn is a mixture at its faces: the share α of a face is solid, of the density ρ_s, and what pressure makes free of
+//! divergence is the flux (1−α)u_f + αu_s. Solids were solved with the f that was known; with *compliance* pressure knows how
+//! they would answer to another (1/ρ_s), and without it they are walls that move as they do.
+
+use super::faces::Faces;
+use super::points::Source;
+use rayon::prelude::*;
+use undine_core::glam::{DMat3, DVec3};
+use undine_schema::{Declaration, Kind, Parameter};
+use undine_sim::offers::{Coupling, ObjectId};
+use undine_sim::{Ingest, Moment, Operator, Result, Stage, Tasks, World};
+
+/// "Things float."
+pub const DECLARATION: Declaration = Declaration {
+    name: "coupled-buoyancy",
+    kind: Kind::Operator,
+    doc: "Fluids carry what is in them, and make room for it",
+    about: "Between every fluid in its scope and everything in it that has mass and volume: particles, strands, bodies that no fluid flows around. \
+            What is lighter than the fluid rises, what is heavier weighs less, and a dense crowd of either takes the fluid's \
+            place. Rigid bodies that swim by `pressure` are left to it. Of drag it knows nothing: that is `coupled-drag`.",
+    parameters: &[
+        Parameter::choice(
+            "direction",
+            &[
+                ("both", "fluids carry solids, and make room for them"),
+                ("to-solids", "fluids carry what is in them, and do not notice"),
+                ("to-fluids", "fluids make room, and carry nothing"),
+            ],
+            "who acts on whom",
+        ),
+        Parameter::flag(
+            "compliance",
+            true,
+            "whether pressure knows that what is in a fluid gives way to it; without it, it is like a moving wall",
+        )
+        .advanced(),
+    ],
+    example: "coupled-buoyancy",
+};
+
+/// Lets fluids carry what is in them.
+pub struct CoupledBuoyancy {
+    on: Vec<Source>,
+    fluids: Vec<(Faces, Coupling)>,
+    carries: bool,
+    makes_room: bool,
+    compliance: bool,
+    /// For each fluid and each of the others: f at its points, wet by how much, in this iteration [N/m³].
+    pushes: Vec<Pushed>,
+}
+
+/// What a fluid does to the points of an Object.
+#[derive(Debug, Default)]
+struct Pushed {
+    places: Vec<DVec3>,
+    /// f along each axis [N/m³], with the share of the point that is wet in it.
+    push: Vec<DVec3>,
+}
+
+/// How many times its own mass something seems to have that does not give way.
+const IMMOVABLE: f64 = 1e6;
+
+impl Operator for CoupledBuoyancy {
+    fn create(ingest: &mut Ingest<'_>, scope: &[ObjectId]) -> Result<Option<Self>> {
+        let on: Vec<Source> =
+            scope.iter().filter_map(|&object| Source::of(ingest.world, object)).collect();
+        let mut fluids = Vec::new();
+        for &object in scope {
+            let Some(faces) = Faces::add_with_stress(ingest.world, object)? else { continue };
+            let coupling = Coupling::add(&mut ingest.world.volumes[faces.volume()])?;
+            fluids.push((faces, coupling));
+        }
+        if on.is_empty() || fluids.is_empty() {
+            return Ok(None);
+        }
+        let (carries, makes_room, compliance) = (true, true, true);
+        let pushes = Vec::new();
+        let mut buoyancy = Self { on, fluids, carries, makes_room, compliance, pushes };
+        buoyancy.update(ingest)?;
+        Ok(Some(buoyancy))
+    }
+
+    fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
+        let values = ingest.values();
+        let direction = values.text("direction")?;
+        self.carries = direction != "to-fluids";
+        self.makes_room = direction != "to-solids";
+        self.compliance = values.flag("compliance")?;
+        Ok(())
+    }
+
+    fn tasks(&self, on: &mut Tasks<Self>) {
+        let stores = || self.on.iter().map(|source| source.material.store());
+        let fluids = || self.fluids.iter().map(|(faces, _)| faces.store());
+        on.task(Stage::Embed, "feel the stress of fluids", Self::feel)
+            .reads(stores().map(|store| store.channel("position")))
+            .reads(fluids().flat_map(|store| store.channels(["v", "mass-density"])))
+            .writes(fluids().flat_map(|store| store.channels(Faces::STRESS)))
+            .reaches_everywhere();
+        if self.carries {
+            on.task(Stage::AddForces, "coupled buoyancy", Self::carry)
+                .reads(stores().map(|store| store.channel("pscale")))
+                .accumulates(stores().flat_map(|store| store.channels(["force", "force-slope"])));
+        }
+        if self.makes_room {
+            on.task(Stage::CoupleFluids, "mix solids into fluids", Self::mix)
+                .reads(stores().flat_map(|store| store.channels(["v", "mass", "pscale"])))
+                .accumulates(fluids().flat_map(|store| store.channels(Coupling::CHANNELS)))
+                .reaches_everywhere();
+        }
+        on.task(Stage::KeepFluids, "keep the momentum of fluids", Self::keep)
+            .reads(fluids().flat_map(|store| store.channels(["v", "cells", "open"])))
+            .reads(self.fluids.iter().flat_map(|(faces, _)| faces.weighs()))
+            .writes(fluids().flat_map(|store| store.channels(Faces::STRESS)));
+        on.task(Stage::Remember, "remember the stress of fluids", Self::remember)
+            .reads(fluids().flat_map(|store| store.channels(["v", "mass-density"])))
+            .writes(fluids().flat_map(|store| store.channels(Faces::STRESS)));
+    }
+}
+
+impl CoupledBuoyancy {
+    /// f where the points are: that of the last iteration, or of the step before.
+    fn feel(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        self.pushes.clear();
+        for (faces, _) in &self.fluids {
+            if now.iteration > 0 {
+                faces.measure_stress(world, now.step)?;
+            }
+            for source in &self.on {
+                let places = match source.swims(world) {
+                    true => Vec::new(),
+                    false => source.positions(world)?,
+                };
+                let push = faces.stress_at(world, &places)?;
+                self.pushes.push(Pushed { places, push });
+            }
+        }
+        Ok(())
+    }
+
+    /// V f on every point.
+    fn carry(&mut self, world: &mut World, _: &Moment) -> Result<()> {
+        for pushes in self.pushes.chunks(self.on.len()) {
+            for (source, pushed) in self.on.iter().zip(pushes) {
+                if pushed.places.is_empty() {
+                    continue;
+                }
+                let radii = source.radii(world)?;
+                let push = |(push, radius): (&DVec3, &f64)| (volume(*radius) * *push, DMat3::ZERO);
+                let more: Vec<_> = pushed.push.par_iter().zip(&radii).map(push).collect();
+                source.push(world, &more)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds share, mass and momentum of all points to the faces around them, as they would move without the pressure that is known.
+    fn mix(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        for ((faces, coupling), pushes) in self.fluids.iter().zip(self.pushes.chunks(self.on.len()))
+        {
+            let heavier = if self.compliance { 1.0 } else { IMMOVABLE };
+            for (source, pushed) in self.on.iter().zip(pushes) {
+                // Also without a point: this is done on all processes together.
+                let (mut volumes, mut masses, mut momenta) = (Vec::new(), Vec::new(), Vec::new());
+                if !pushed.places.is_empty() {
+                    let (radii, all) = (source.radii(world)?, source.masses(world)?);
+                    for (n, velocity) in source.velocities(world)?.into_iter().enumerate() {
+                        let own = if source.is_own(world, n) { 1.0 } else { 0.0 };
+                        let volume = volume(radii[n]);
+                        let mass = all[n] * heavier;
+                        let answered = match self.compliance && self.carries {
+                            true => volume * now.step / all[n] * pushed.push[n],
+                            false => DVec3::ZERO,
+                        };
+                        volumes.push(DVec3::splat(own * volume));
+                        masses.push(DVec3::splat(own * mass));
+                        momenta.push(own * mass * (velocity - answered));
+                    }
+                }
+                for (mac, values) in [
+                    (coupling.share, &volumes),
+                    (coupling.mass, &masses),
+                    (coupling.momentum, &momenta),
+                ] {
+                    faces.add_per_volume(world, mac, &pushed.places, values)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The fluid as it is before pressure and viscosity.
+    fn keep(&mut self, world: &mut World, _: &Moment) -> Result<()> {
+        self.fluids.iter().try_for_each(|(faces, _)| faces.keep(world))
+    }
+
+    /// What they did to it.
+    fn remember(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        self.fluids.iter().try_for_each(|(faces, _)| faces.measure_stress(world, now.step))
+    }
+}
+
+/// The volume of a ball [m³].
+fn volume(radius: f64) -> f64 {
+    4.0 / 3.0 * std::f64::consts::PI * radius.powi(3)
+}
