@@ -116,10 +116,10 @@ fn system(strands: usize) -> Result<[f64; 2]> {
     let blocks = Blocks::ranges(&hair.blocks);
     let mut x = vec![0.0; hair.b.len()];
     let started = Instant::now();
-    converged(manybodies_solve(&matrix, &blocks, &hair.b, &mut x, &Stop::relative(1e-8))?)?;
+    let _ = converged(manybodies_solve(&matrix, &blocks, &hair.b, &mut x, &Stop::relative(1e-8))?)?;
     let ours = started.elapsed().as_secs_f64();
     x.fill(0.0);
     let started = Instant::now();
-    converged(solve_direct(&matrix, &hair.b, &mut x)?)?;
+    let _ = converged(solve_direct(&matrix, &hair.b, &mut x)?)?;
     Ok([ours, started.elapsed().as_secs_f64()])
 }

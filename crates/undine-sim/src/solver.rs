@@ -12,9 +12,8 @@ use crate::newton::shape;
 use crate::newton::system::Iterate;
 use crate::newton::unknowns::Kind;
 use crate::newton::{
-    Contacts, Embedded as Hung, ForceTerm, Inertia, NewtonError, Pose, Shape, System, SystemSettings,
-    Term,
-    Unknowns,
+    Contacts, Embedded as Hung, ForceTerm, Inertia, NewtonError, Pose, Shape, System,
+    SystemSettings, Term, Unknowns,
 };
 use crate::offers::{Bodies, Dofs, Embedded, ObjectId, Rods, Spatial};
 use crate::report::SolveRecord;

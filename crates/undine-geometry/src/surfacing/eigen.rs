@@ -24,16 +24,14 @@ pub(super) fn eigen(symmetric: [f64; 6]) -> (DVec3, DMat3) {
             let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
             let c = 1.0 / (t * t + 1.0).sqrt();
             let s = t * c;
-            for k in 0..3 {
-                let (akp, akq) = (a[k][p], a[k][q]);
-                a[k][p] = c * akp - s * akq;
-                a[k][q] = s * akp + c * akq;
+            for row in &mut a {
+                let (akp, akq) = (row[p], row[q]);
+                row[p] = c * akp - s * akq;
+                row[q] = s * akp + c * akq;
             }
-            for k in 0..3 {
-                let (apk, aqk) = (a[p][k], a[q][k]);
-                a[p][k] = c * apk - s * aqk;
-                a[q][k] = s * apk + c * aqk;
-            }
+            let (of_p, of_q) = (a[p], a[q]);
+            a[p] = std::array::from_fn(|k| c * of_p[k] - s * of_q[k]);
+            a[q] = std::array::from_fn(|k| s * of_p[k] + c * of_q[k]);
             for row in &mut v {
                 let (vp, vq) = (row[p], row[q]);
                 row[p] = c * vp - s * vq;

@@ -158,9 +158,9 @@ impl<C: Constraint<M, N>, const M: usize, const N: usize> ConstraintTerm<'_, C, 
             let sigma = self.soft(element).times(&rows.value);
             columns.set(&hangs);
             j.resize(columns.width(), 0.0);
-            for m in 0..M {
+            for (m, sigma) in sigma.iter().enumerate() {
                 columns.write_row(&hangs, &at, &rows.by_position[m], &rows.by_frame[m], &mut j);
-                columns.each_row(row_of, |column, row| out[row] -= sigma[m] * j[column]);
+                columns.each_row(row_of, |column, row| out[row] -= sigma * j[column]);
             }
         }
     }

@@ -312,6 +312,11 @@ impl<'a> Embedded<'a> {
                     ends.push(ContactEnd { node, lever: None, weight: weight * own[0] });
                 }
             }
+            Shape::Rods(rods) if rods.held[particle] & Rods::PLACE != 0 => {}
+            Shape::Rods(_) => {
+                let node = (self.node + 2 * particle) as u32;
+                ends.push(ContactEnd { node, lever: None, weight });
+            }
         }
     }
 

@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn what_is_folded_has_finite_forces() {
-        for angle in [3.1, 3.14, std::f64::consts::PI] {
+        for angle in [3.1, 3.13, std::f64::consts::PI] {
             let frame = DMat3::from_axis_angle(DVec3::Z, angle);
             let at = [DMat3::IDENTITY, frame].map(|frame| Placed { x: DVec3::ZERO, frame });
             let rows = Bending.evaluate(&bend(), &at);

@@ -7,12 +7,8 @@ use undine_schema::setup::{Behavior, Group};
 fn swing(bend: Behavior, frames_of: usize) -> Vec<f64> {
     let rod =
         rod().set("radius", 0.01).set("density", 1000.0).set("youngs", 1e8).set("roots", "clamped");
-    let setup = Group::default()
-        .with(rod)
-        .with(stretching())
-        .with(bend)
-        .with(twisting())
-        .with(gravity());
+    let setup =
+        Group::default().with(rod).with(stretching()).with(bend).with(twisting()).with(gravity());
     let mut simulation = Run { substeps: 16, iterations: 2 }
         .with_frame(1.0 / 24.0)
         .of(&setup, vec![("rod", curves(&[clamped(12)]))]);
