@@ -167,6 +167,11 @@ impl<'a> Touch<'a> {
     #[inline]
     fn visit(&mut self, n: usize) -> f64 {
         let point = &self.points[n];
+        // What the scene holds on both sides gives way to nothing.
+        if point.levers.is_empty() {
+            self.points[n].force = DVec3::ZERO;
+            return 0.0;
+        }
         let mut u = point.b - point.w * point.force;
         for lever in &self.levers[point.levers.clone()] {
             let z = &self.z[self.starts[lever.block] + lever.first..][..lever.width];
