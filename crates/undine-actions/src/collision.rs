@@ -139,7 +139,7 @@ impl Operator for Collision {
             if bodies().next().is_some() {
                 let boundary = bodies()
                     .flat_map(|on| StoreId::from(on.points).channels(["position", "frame"]));
-                on.task(Stage::GroupEnter, "part what overlaps", Self::part)
+                on.task(Stage::Part, "part what overlaps", Self::part)
                     .reads(own())
                     .writes(centres(["position", "orientation", "orient"]))
                     .writes(boundary);

@@ -16,6 +16,8 @@ pub enum Stage {
     BeginFrame,
     /// A substep begins: animated values are handed on.
     BeginSubstep,
+    /// What overlaps is parted, before anything looks where it is.
+    Part,
     /// Particles come: from sources, and from other Groups.
     GroupEnter,
     /// Buckets follow what is simulated.
@@ -54,6 +56,8 @@ pub enum Stage {
     SolveViscosity,
     /// Pressure makes the velocities of fluids free of divergence, with all bodies that swim in them.
     SolvePressure,
+    /// What their solves did to fluids is measured.
+    MeasureFluids,
     /// Constraints keep what they will need in the next step: friction, multipliers.
     Remember,
     /// Velocities of fluids go on beyond their surfaces.
@@ -93,6 +97,7 @@ impl Stage {
         (Self::Ingest, Pace::Run, true, "Behaviors create their Objects and Actions"),
         (Self::BeginFrame, Pace::Frame, true, "a frame begins"),
         (Self::BeginSubstep, Pace::Substep, true, "animated values are handed on"),
+        (Self::Part, Pace::Substep, false, "what overlaps is parted"),
         (Self::GroupEnter, Pace::Substep, false, "particles come from sources and other Groups"),
         (Self::UpdateTopology, Pace::Substep, false, "Buckets follow what is simulated"),
         (Self::CutCells, Pace::Substep, false, "solids are cut out of the cells of fluids"),
@@ -112,6 +117,7 @@ impl Stage {
         (Self::KeepFluids, Pace::Newton, false, "fluids are kept as they are before their solves"),
         (Self::SolveViscosity, Pace::Newton, false, "viscosity evens out velocities"),
         (Self::SolvePressure, Pace::Newton, false, "pressure takes divergence out of velocities"),
+        (Self::MeasureFluids, Pace::Newton, false, "what solves did to fluids is measured"),
         (Self::Remember, Pace::Substep, false, "Constraints keep friction and multipliers"),
         (Self::Extend, Pace::Substep, false, "velocities go on beyond surfaces"),
         (Self::FromGrid, Pace::Substep, false, "particles take velocity from faces"),

@@ -59,8 +59,8 @@ pub struct CoupledBuoyancy {
 #[derive(Debug, Default)]
 struct Pushed {
     places: Vec<DVec3>,
-    /// f along each axis [N/m³], with the share of the point that is wet in it.
-    push: Vec<DVec3>,
+    /// f along each axis [N/m³], with the share of the point that is wet in it; nothing where it is not known yet.
+    push: Vec<Option<DVec3>>,
 }
 
 /// How many times its own mass something seems to have that does not give way.
@@ -100,8 +100,7 @@ impl Operator for CoupledBuoyancy {
         let fluids = || self.fluids.iter().map(|(faces, _)| faces.store());
         on.task(Stage::Embed, "feel the stress of fluids", Self::feel)
             .reads(stores().map(|store| store.channel("position")))
-            .reads(fluids().flat_map(|store| store.channels(["v", "mass-density"])))
-            .writes(fluids().flat_map(|store| store.channels(Faces::STRESS)))
+            .reads(fluids().flat_map(|store| store.channels(Faces::STRESS)))
             .reaches_everywhere();
         if self.carries {
             on.task(Stage::AddForces, "coupled buoyancy", Self::carry)
@@ -118,20 +117,20 @@ impl Operator for CoupledBuoyancy {
             .reads(fluids().flat_map(|store| store.channels(["v", "cells", "open"])))
             .reads(self.fluids.iter().flat_map(|(faces, _)| faces.weighs()))
             .writes(fluids().flat_map(|store| store.channels(Faces::STRESS)));
-        on.task(Stage::Remember, "remember the stress of fluids", Self::remember)
+        on.task(Stage::MeasureFluids, "measure the stress of fluids", Self::measure)
             .reads(fluids().flat_map(|store| store.channels(["v", "mass-density"])))
-            .writes(fluids().flat_map(|store| store.channels(Faces::STRESS)));
+            .reads(stores().flat_map(|store| store.channels(["mass", "pscale"])))
+            .writes(fluids().flat_map(|store| store.channels(Faces::STRESS)))
+            .writes(stores().map(|store| store.channel("v")))
+            .reaches_everywhere();
     }
 }
 
 impl CoupledBuoyancy {
     /// f where the points are: that of the last iteration, or of the step before.
-    fn feel(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+    fn feel(&mut self, world: &mut World, _: &Moment) -> Result<()> {
         self.pushes.clear();
         for (faces, _) in &self.fluids {
-            if now.iteration > 0 {
-                faces.measure_stress(world, now.step)?;
-            }
             for source in &self.on {
                 let places = match source.swims(world) {
                     true => Vec::new(),
@@ -152,7 +151,9 @@ impl CoupledBuoyancy {
                     continue;
                 }
                 let radii = source.radii(world)?;
-                let push = |(push, radius): (&DVec3, &f64)| (volume(*radius) * *push, DMat3::ZERO);
+                let push = |(push, radius): (&Option<DVec3>, &f64)| {
+                    (volume(*radius) * push.unwrap_or_default(), DMat3::ZERO)
+                };
                 let more: Vec<_> = pushed.push.par_iter().zip(&radii).map(push).collect();
                 source.push(world, &more)?;
             }
@@ -175,7 +176,7 @@ impl CoupledBuoyancy {
                         let volume = volume(radii[n]);
                         let mass = all[n] * heavier;
                         let answered = match self.compliance && self.carries {
-                            true => volume * now.step / all[n] * pushed.push[n],
+                            true => volume * now.step / all[n] * pushed.push[n].unwrap_or_default(),
                             false => DVec3::ZERO,
                         };
                         volumes.push(DVec3::splat(own * volume));
@@ -200,9 +201,28 @@ impl CoupledBuoyancy {
         self.fluids.iter().try_for_each(|(faces, _)| faces.keep(world))
     }
 
-    /// What they did to it.
-    fn remember(&mut self, world: &mut World, now: &Moment) -> Result<()> {
-        self.fluids.iter().try_for_each(|(faces, _)| faces.measure_stress(world, now.step))
+    /// What they did to it. Particles that nothing was known for get their push now, or they would fall freely for the first step.
+    fn measure(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        for ((faces, _), pushes) in self.fluids.iter().zip(self.pushes.chunks(self.on.len())) {
+            faces.measure_stress(world, now.step)?;
+            for (source, pushed) in self.on.iter().zip(pushes) {
+                if !self.carries || !source.is_spatial() {
+                    continue;
+                }
+                let late = faces.stress_at(world, &pushed.places)?;
+                if pushed.places.is_empty() || pushed.push.iter().all(Option::is_some) {
+                    continue;
+                }
+                let (radii, masses) = (source.radii(world)?, source.masses(world)?);
+                let kick = |n: usize| match pushed.push[n] {
+                    Some(_) => DVec3::ZERO,
+                    None => now.step * volume(radii[n]) / masses[n] * late[n].unwrap_or_default(),
+                };
+                let kicks: Vec<DVec3> = (0..late.len()).map(kick).collect();
+                source.kick(world, &kicks)?;
+            }
+        }
+        Ok(())
     }
 }
 

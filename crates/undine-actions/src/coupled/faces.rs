@@ -150,13 +150,16 @@ impl Faces {
         Ok(())
     }
 
-    /// What its stress does at places [m], per volume [N/m³], with the share of a point there that is wet in it. Collective.
-    pub fn stress_at(&self, world: &World, places: &[DVec3]) -> Result<Vec<DVec3>> {
-        let Some(stress) = self.stress else { return Ok(vec![DVec3::ZERO; places.len()]) };
+    /// What its stress does at places [m], per volume [N/m³], with the share of a point there that is wet in it; nothing where there was
+    /// no fluid when it was measured. Collective.
+    pub fn stress_at(&self, world: &World, places: &[DVec3]) -> Result<Vec<Option<DVec3>>> {
+        let Some(stress) = self.stress else { return Ok(vec![None; places.len()]) };
         let shares = self.at(world, stress.share, places)?;
         let pushes = self.at(world, stress.push, places)?;
         // φf where it is wet in part, and f where more than enough lies there.
-        let push = |(share, push): (Vec3, Vec3)| (push / share.max(Vec3::ONE)).as_dvec3();
+        let push = |(share, push): (Vec3, Vec3)| {
+            (share != Vec3::ZERO).then(|| (push / share.max(Vec3::ONE)).as_dvec3())
+        };
         Ok(shares.into_iter().zip(pushes).map(push).collect())
     }
 

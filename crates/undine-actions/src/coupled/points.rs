@@ -158,6 +158,25 @@ impl Source {
         Ok(())
     }
 
+    /// Whether they are particles in spatial order, which nothing but their velocity moves.
+    pub fn is_spatial(&self) -> bool {
+        matches!(self.material, Material::Spatial(_))
+    }
+
+    /// Adds to the velocities of particles in spatial order, in their order [m/s].
+    pub fn kick(&self, world: &World, kicks: &[DVec3]) -> Result<()> {
+        let Material::Spatial(on) = &self.material else { return Ok(()) };
+        let particles = &world.particles[on.particles];
+        let mut velocity = particles.column_mut(on.velocity)?;
+        let mut kicks = kicks.iter();
+        for slot in 0..particles.topology().local() as u32 {
+            for (velocity, kick) in velocity.chunk_mut(slot).iter_mut().zip(&mut kicks) {
+                *velocity += kick.as_vec3();
+            }
+        }
+        Ok(())
+    }
+
     /// Whether this process answers for point n: those in the order of a mesh are whole on every process, and are shared out.
     pub fn is_own(&self, world: &World, n: usize) -> bool {
         let processes = world.processes();
