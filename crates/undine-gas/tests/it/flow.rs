@@ -102,7 +102,7 @@ fn a_vortex_loses_less_by_schemes_of_higher_order() {
 #[test]
 fn nothing_is_lost_or_gained_in_a_cell() {
     let scene = flat(24, |air| air).with_wall("room", data(room()));
-    let mut simulation = scene.simulation(fixed(1e6, 1));
+    let mut simulation = scene.simulation(fixed(1e5, 1));
     frames(&mut simulation, 1);
     set_velocity(&mut simulation, |axis, at| [(7.0 * at.y).sin(), (5.0 * at.x).cos(), 0.0][axis]);
     let before = Look::at(&simulation).divergence(1.0);

@@ -115,7 +115,7 @@ fn a_stamp_that_touches_nothing_is_told_of() {
 #[test]
 fn a_band_around_nothing_is_told_of() {
     let scene = Scene::default().with(air(0.1).set("around", "nobody"));
-    says(scene, &["nothing there has a place to be around"]);
+    says(scene, &["air.around", "there is nothing called `nobody`"]);
 }
 
 #[test]
