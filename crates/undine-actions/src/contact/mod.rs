@@ -1,10 +1,10 @@
 //! Contact of boundary particles, written on what Objects offer: whatever has boundary particles that hang on unknowns bumps into
 //! colliders and into rigid bodies, whatever kind of Object it is (Loki §6.3).
 //!
-//! *Detection* ([`find`]) looks for contacts at the iterate of the Newton loop, along the whole way since the step began. *Response* is
+//! *Detection* (`find`) looks for contacts at the iterate of the Newton loop, along the whole way since the step began. *Response* is
 //! hard, where contacts go into the coupled system as they are, which finds forces that fulfil Coulomb's law exactly
 //! ([`undine_sim::newton::touch`]); or it is by penalties, stiff springs of an energy ([`undine_sim::newton::penalty`]). Forces are kept in channels, for the next step to begin with. What overlaps when a step begins is parted
-//! without a jolt, and what a fluid has pushed into something is taken out again ([`part`]).
+//! without a jolt, and what a fluid has pushed into something is taken out again (`part`).
 
 mod find;
 mod memory;

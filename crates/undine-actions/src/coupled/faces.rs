@@ -156,9 +156,11 @@ impl Faces {
         let Some(stress) = self.stress else { return Ok(vec![None; places.len()]) };
         let shares = self.at(world, stress.share, places)?;
         let pushes = self.at(world, stress.push, places)?;
-        // φf where it is wet in part, and f where more than enough lies there.
+        // φf/φ, as far as it is wet. Deep inside particles crowd and thin out, and yet it is wet all through.
         let push = |(share, push): (Vec3, Vec3)| {
-            (share != Vec3::ZERO).then(|| (push / share.max(Vec3::ONE)).as_dvec3())
+            let mean = Vec3::select(share.cmpgt(Vec3::splat(LEAST)), push / share, Vec3::ZERO);
+            let wet = (share / WET).min(Vec3::ONE);
+            (share != Vec3::ZERO).then(|| (mean * wet).as_dvec3())
         };
         Ok(shares.into_iter().zip(pushes).map(push).collect())
     }
@@ -322,6 +324,9 @@ fn mac(
         }
     }
 }
+
+/// From this share on a point is wet all through.
+const WET: f32 = 0.7;
 
 /// Below this share a point is dry: what would be divided by it is rounding.
 const LEAST: f32 = 1e-4;

@@ -47,13 +47,8 @@ fn one_setup_has_every_behavior_and_no_two_tasks_of_a_stage_conflict() {
     assert!(simulation.schedule().entries().len() > behaviors().len());
 }
 
-#[test]
-fn tasks_change_only_what_they_declare() {
-    let mut scenes: Vec<(PathBuf, String)> = examples()
-        .into_iter()
-        .map(|path| (path.clone(), std::fs::read_to_string(path).unwrap()))
-        .collect();
-    scenes.push((root().join("everything.kdl"), EVERYTHING.to_owned()));
+/// Two frames of scenes, with all that Tasks change held against what they declare.
+fn audit(scenes: impl IntoIterator<Item = (PathBuf, String)>) {
     for (path, text) in scenes {
         let mut simulation = simulation(&path, &text);
         simulation.audited(true);
@@ -63,6 +58,30 @@ fn tasks_change_only_what_they_declare() {
                 .unwrap_or_else(|why| panic!("{}: {why}", path.display()));
         }
     }
+}
+
+/// Examples with liquid, or those without.
+fn examples_with_liquid(wanted: bool) -> impl Iterator<Item = (PathBuf, String)> {
+    let texts = examples().into_iter().map(|path| {
+        let text = std::fs::read_to_string(&path).unwrap();
+        (path, text)
+    });
+    texts.filter(move |(_, text)| text.contains("hybrid ") == wanted)
+}
+
+#[test]
+fn tasks_of_liquids_change_only_what_they_declare() {
+    audit(examples_with_liquid(true));
+}
+
+#[test]
+fn tasks_of_all_else_change_only_what_they_declare() {
+    audit(examples_with_liquid(false));
+}
+
+#[test]
+fn tasks_of_everything_together_change_only_what_they_declare() {
+    audit([(root().join("everything.kdl"), EVERYTHING.to_owned())]);
 }
 
 /// Puts NaN into the first element of the channel with this number of all floating channels; its name, or nothing if there are
