@@ -46,21 +46,34 @@ fn every_example_has_the_schedule_that_is_kept_beside_it() {
 
 #[test]
 fn every_example_of_a_liquid_runs_for_a_few_frames() {
-    run_all(|scene| scene.contains("hybrid "));
+    run_all(5, has_liquid);
+}
+
+#[test]
+fn every_example_of_hair_runs_for_a_few_frames() {
+    run_all(1, |scene| !has_liquid(scene) && has_hair(scene));
 }
 
 #[test]
 fn every_other_example_runs_for_a_few_frames() {
-    run_all(|scene| !scene.contains("hybrid "));
+    run_all(5, |scene| !has_liquid(scene) && !has_hair(scene));
 }
 
-/// Runs the examples whose scene, as it is written, is wanted.
-fn run_all(is_wanted: impl Fn(&str) -> bool) {
+fn has_liquid(scene: &str) -> bool {
+    scene.contains("hybrid ")
+}
+
+fn has_hair(scene: &str) -> bool {
+    scene.contains("curves ")
+}
+
+/// Runs the examples whose scene, as it is written, is wanted: at least so many.
+fn run_all(at_least: usize, is_wanted: impl Fn(&str) -> bool) {
     let written =
         |example: &PathBuf| std::fs::read_to_string(example.join("scene.kdl")).expect("a scene");
     let wanted: Vec<PathBuf> =
         examples().into_iter().filter(|example| is_wanted(&written(example))).collect();
-    assert!(wanted.len() >= 5, "{wanted:?}");
+    assert!(wanted.len() >= at_least, "{wanted:?}");
     for example in wanted {
         let cache = TempDir::new().expect("a temporary folder");
         let set = format!("output.dir={}", cache.path().join("cache").display());
