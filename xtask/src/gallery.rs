@@ -46,7 +46,7 @@ const LOOKS: &[Look] = &[
     Look { name: "honey-coil", frame: 61, options: &[] },
     Look { name: "pouring", frame: 50, options: &["--finish=water"] },
     Look { name: "paddle-wheel", frame: 40, options: &[] },
-    Look { name: "floating-boxes", frame: 31, options: &["--finish=water"] },
+    Look { name: "floating-boxes", frame: 91, options: &["--finish=water"] },
     Look { name: "river", frame: 44, options: &["--finish=water"] },
 ];
 

@@ -31,7 +31,7 @@ pub const BEHAVIORS: &[BehaviorKind] = &[
     BehaviorKind::object::<collider::SceneCollider>(&collider::DECLARATION),
     BehaviorKind::object::<anchors::Anchors>(&anchors::DECLARATION),
     BehaviorKind::operator::<collision::Collision>(&collision::DECLARATION),
-    BehaviorKind::operator::<coupled::CoupledDrag>(&coupled::DECLARATION),
+    BehaviorKind::operator::<coupled::drag::CoupledDrag>(&coupled::drag::DECLARATION),
     BehaviorKind::operator::<coupled::buoyancy::CoupledBuoyancy>(&coupled::buoyancy::DECLARATION),
     BehaviorKind::constraint::<springs::Springs, 1, 2>(&springs::DECLARATION),
     BehaviorKind::constraint::<attachment::Attachment, 12, 2>(&attachment::DECLARATION),

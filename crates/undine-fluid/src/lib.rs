@@ -1,6 +1,5 @@
 //! What liquids and gases share, on any MAC velocity: walls, pressure, viscosity, extension.
 
-pub mod advect;
 pub mod bodies;
 pub mod carry;
 pub mod confinement;

@@ -169,3 +169,14 @@ fn a_collider_that_is_faster_than_steps_allow_is_told_of() {
     let words = ["warning: paddle: crosses 17.0 voxels", "4 times as many substeps"];
     says(&["run"], &format!("{SCENE}{paddle}"), 0, &words);
 }
+
+#[test]
+fn walls_that_stick_because_of_bodies_are_told_of() {
+    let body = "input \"cork\" {\n    box size=\"10 10 10 cm\" centre=\"0 60 0 cm\"\n}\nrigid-body \"cork\" input=\"cork\" density=\"200 kg/m3\"\n";
+    let scene = SCENE.replace("pressure\n", "pressure non-stick=#true\n");
+    let stage = Stage::new(&scene);
+    let run = ended(&["run", &stage.scene()]);
+    assert!(run.code == 0 && !run.error.contains("non-stick"), "{}", run.error);
+    let words = ["`non-stick` is left out", "Make the bodies kinematic"];
+    says(&["run"], &format!("{scene}{body}"), 0, &words);
+}

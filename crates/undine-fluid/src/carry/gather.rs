@@ -2,12 +2,14 @@
 
 use super::ways::{Cells, Reach};
 use super::{Far, Flow, Scheme, Scratch, VOXELS, Ways};
+use crate::extend::bits::shifted_up;
 use crate::nearby::{Around, AroundHere, AroundWide, MARGIN, WIDE};
 use crate::pressure::layers::{chunk, lower, step};
 use std::sync::Mutex;
 use undine_core::access::VoxelNeighbourhood;
 use undine_core::domain::{NONE, Slot};
 use undine_core::glam::Vec3;
+use undine_core::volume::Mask;
 use undine_core::{DiscreteVolume, Handle};
 use undine_sim::Result;
 
@@ -25,6 +27,17 @@ pub struct Gather<'a> {
 /// What is carried: a channel, and the axis of its faces, if it is one of them.
 pub type Quantity = (Handle<f32>, Option<usize>);
 
+/// What is to be done in a Bucket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    /// Something is carried there.
+    Carry,
+    /// Nothing comes there but what there is everywhere outside.
+    Even,
+    /// None of its samples is wanted.
+    Unwanted,
+}
+
 impl Gather<'_> {
     /// Carries a quantity, by way of channels for it. Collective.
     pub fn carry(&self, what: Quantity, through: Scratch) -> Result<()> {
@@ -41,17 +54,29 @@ impl Gather<'_> {
         margin: usize,
         around: fn() -> Around<M, W>,
     ) -> Result<()> {
-        let idle = self.idle(what.0)?;
-        let lost = self.fetch(what, through, &idle, margin, around)?;
+        let work = self.work(what)?;
+        let lost = self.fetch(what, through, &work, margin, around)?;
         Far { flow: self.flow, scratch: self.scratch }.fetch(&lost, what, self.ways, through)?;
         match self.flow.scheme {
             Scheme::SemiLagrangian => self.take(what.0, through.carried),
-            Scheme::MacCormack => self.correct(what, through, &idle, margin, around),
+            Scheme::MacCormack => self.correct(what, through, &work, margin, around),
             Scheme::Bfecc => {
-                self.put_right(what, through, margin, around)?;
-                self.fetch_corrected(what, through, margin, around)
+                self.put_right(what, through, &work, margin, around)?;
+                self.fetch_corrected(what, through, &work, margin, around)
             }
         }
+    }
+
+    /// What is to be done in each local Bucket.
+    fn work(&self, (of, axis): Quantity) -> Result<Vec<Work>> {
+        if let Some((marks, cells)) = self.flow.only {
+            let work = self.flow.accessor("look for what is wanted");
+            return Ok(work.map(marks.around(cells, 1), |_, cells| {
+                if wanted(&cells, axis).count() > 0 { Work::Carry } else { Work::Unwanted }
+            })?);
+        }
+        let is_idle = self.idle(of)?.into_iter();
+        Ok(is_idle.map(|is_idle| if is_idle { Work::Even } else { Work::Carry }).collect())
     }
 
     /// Which local Buckets nothing comes to but what there is everywhere outside: they and all around them have nothing else.
@@ -76,7 +101,7 @@ impl Gather<'_> {
         &self,
         (of, axis): Quantity,
         through: Scratch,
-        idle: &[bool],
+        work: &[Work],
         margin: usize,
         around: fn() -> Around<M, W>,
     ) -> Result<Cells> {
@@ -85,17 +110,22 @@ impl Gather<'_> {
             self.flow.volume.around(of, margin as u8),
             self.ways.back.map(|way| scratch.around(way, 1)),
             [through.carried, through.least, through.most].map(|channel| scratch.write(channel)),
+            self.flow.only.map(|(marks, cells)| marks.around(cells, 1)),
         );
         let all_lost = Mutex::new(Cells::new());
         self.flow.accessor("carry along").run_with(
             access,
             around,
-            |tile, here, (values, ways, [carried, least, most])| {
-                if idle[here.slot as usize] {
-                    for to in [carried, least, most] {
-                        to.copy_from_slice(values.chunk());
+            |tile, here, (values, ways, [carried, least, most], only)| {
+                match work[here.slot as usize] {
+                    Work::Carry => {}
+                    Work::Even => {
+                        for to in [carried, least, most] {
+                            to.copy_from_slice(values.chunk());
+                        }
+                        return;
                     }
-                    return;
+                    Work::Unwanted => return carried.fill(f32::NAN),
                 }
                 tile.load(&values);
                 let from = starts(&ways, axis);
@@ -106,6 +136,11 @@ impl Gather<'_> {
                         [0.0; 3]
                     });
                     [carried[n], least[n], most[n]] = found;
+                }
+                if let Some(cells) = only {
+                    let wanted = wanted(&cells, axis);
+                    (0..VOXELS).filter(|n| !wanted.get(*n)).for_each(|n| carried[n] = f32::NAN);
+                    lost.retain(|n| wanted.get(*n as usize));
                 }
                 if !lost.is_empty() {
                     let mut all = all_lost.lock().unwrap_or_else(|poison| poison.into_inner());
@@ -123,7 +158,7 @@ impl Gather<'_> {
         &self,
         (of, axis): Quantity,
         through: Scratch,
-        idle: &[bool],
+        work: &[Work],
         margin: usize,
         around: fn() -> Around<M, W>,
     ) -> Result<()> {
@@ -138,7 +173,7 @@ impl Gather<'_> {
             access,
             around,
             |tile, here, (carried, ways, [least, most], values)| {
-                if idle[here.slot as usize] {
+                if work[here.slot as usize] != Work::Carry {
                     return;
                 }
                 tile.load(&carried);
@@ -147,7 +182,10 @@ impl Gather<'_> {
                     // What leads too far is not put right.
                     let back = tile.at(place(n) + to.at(n)).unwrap_or(values[n]);
                     let better = carried[n] + 0.5 * (values[n] - back);
-                    values[n] = better.max(least[n]).min(most[n]);
+                    // Beside what was not carried there is nothing to compare with.
+                    let better = if better.is_nan() { carried[n] } else { better };
+                    let bounded = better.max(least[n]).min(most[n]);
+                    values[n] = if carried[n].is_nan() { values[n] } else { bounded };
                 }
             },
         )?;
@@ -159,6 +197,7 @@ impl Gather<'_> {
         &self,
         (of, axis): Quantity,
         through: Scratch,
+        work: &[Work],
         margin: usize,
         around: fn() -> Around<M, W>,
     ) -> Result<()> {
@@ -172,7 +211,10 @@ impl Gather<'_> {
         self.flow.accessor("put right what is carried").run_with(
             access,
             around,
-            |tile, _, (carried, ways, values, corrected)| {
+            |tile, here, (carried, ways, values, corrected)| {
+                if work[here.slot as usize] != Work::Carry {
+                    return corrected.copy_from_slice(values);
+                }
                 tile.load(&carried);
                 let to = starts(&ways, axis);
                 for n in 0..VOXELS {
@@ -189,6 +231,7 @@ impl Gather<'_> {
         &self,
         (of, axis): Quantity,
         through: Scratch,
+        work: &[Work],
         margin: usize,
         around: fn() -> Around<M, W>,
     ) -> Result<()> {
@@ -202,12 +245,17 @@ impl Gather<'_> {
         self.flow.accessor("carry what was put right").run_with(
             access,
             around,
-            |tile, _, (corrected, ways, [carried, least, most], values)| {
+            |tile, here, (corrected, ways, [carried, least, most], values)| {
+                if work[here.slot as usize] != Work::Carry {
+                    return;
+                }
                 tile.load(&corrected);
                 let from = starts(&ways, axis);
                 for n in 0..VOXELS {
                     let found = tile.at(place(n) + from.at(n)).unwrap_or(carried[n]);
-                    values[n] = found.max(least[n]).min(most[n]);
+                    let found = if found.is_nan() { carried[n] } else { found };
+                    let bounded = found.max(least[n]).min(most[n]);
+                    values[n] = if carried[n].is_nan() { values[n] } else { bounded };
                 }
             },
         )?;
@@ -217,7 +265,9 @@ impl Gather<'_> {
     fn take(&self, of: Handle<f32>, carried: Handle<f32>) -> Result<()> {
         let access = (self.scratch.own(carried), self.flow.volume.write(of));
         self.flow.accessor("take what was carried").run(access, |_, (carried, values)| {
-            values.copy_from_slice(carried);
+            for (value, &carried) in values.iter_mut().zip(carried) {
+                *value = if carried.is_nan() { *value } else { carried };
+            }
         })?;
         Ok(())
     }
@@ -254,6 +304,12 @@ pub fn starts(ways: &[VoxelNeighbourhood<'_, f32>; 3], axis: Option<usize>) -> S
         }
     }
     Starts(own)
+}
+
+/// The cells that are marked, or the faces across an axis beside them.
+fn wanted(cells: &VoxelNeighbourhood<'_, u64>, axis: Option<usize>) -> Mask<[u64; 8]> {
+    let below = axis.map_or([0; 8], |axis| shifted_up(cells, axis));
+    Mask(std::array::from_fn(|x| cells.chunk()[x] | below[x]))
 }
 
 /// A sample of a Bucket, from its first one.

@@ -10,8 +10,13 @@
 //! | MacCormack | 2 | φ̂ = Aφ, then φ̂ + ½(φ − Aᴿφ̂) (A. Selle et al., *An Unconditionally Stable MacCormack Method*, 2008) |
 //! | BFECC | 2 | A(φ + ½(φ − AᴿAφ)) (B. Kim et al., *FlowFixer*, 2005) |
 //!
+//! MacCormack's correction is found where a thing was and added where it comes to, BFECC's is carried there. So in a step that goes
+//! far across a form of wave number k, a part |1 − e^(ikuΔt)| of the first-order error stays with MacCormack's: it is the cheaper of the two at
+//! short steps (one look-up less) and BFECC the better at long ones.
+//!
 //! What the last two find is kept within the bounds of the eight values that the plain look-up reads, so that nothing
-//! overshoots. Ways that lead farther than a Bucket's surroundings are looked up at whoever owns the place (`far`).
+//! overshoots. Where only a part of the cells is wanted ([`Flow::only`]), what was carried is not a number in the others, and nothing is put
+//! right beside them. Ways that lead farther than a Bucket's surroundings are looked up at whoever owns the place (`far`).
 
 mod far;
 mod gather;
@@ -29,9 +34,9 @@ use ways::Reach;
 pub enum Scheme {
     /// First order, never out of bounds.
     SemiLagrangian,
-    /// Second order.
+    /// Second order, in two look-ups.
     MacCormack,
-    /// Second order, less smooth than MacCormack's, in three passes.
+    /// Second order, in three look-ups: the better one where a step goes far.
     Bfecc,
 }
 
@@ -59,7 +64,13 @@ pub struct Flow<'a> {
     pub traces: Traces,
     /// How quantities are carried.
     pub scheme: Scheme,
+    /// The cells that quantities are carried to, and to the faces beside them: a mask on a volume with the same Buckets. Others keep
+    /// what they have. Without it they are carried everywhere.
+    pub only: Option<Marked<'a>>,
 }
+
+/// A mask of cells, and the volume that has it.
+pub type Marked<'a> = (&'a DiscreteVolume, Handle<u64>);
 
 /// What a flow carries: channels of its store.
 #[derive(Debug, Clone, Copy, Default)]

@@ -4,6 +4,7 @@ use super::{Far, Flow, Traces, VOXELS, Ways};
 use crate::nearby::{AlongTheWay, AlongWideWays, MARGIN, Nearby, WIDE};
 use std::sync::Mutex;
 use undine_core::DiscreteVolume;
+use undine_core::access::VoxelNeighbourhood;
 use undine_core::domain::Slot;
 use undine_core::glam::Vec3;
 use undine_sim::Result;
@@ -54,24 +55,42 @@ fn find_within<const M: usize, const W: usize>(
         flow.velocity.faces.map(|face| volume.around(face, margin as u8)),
         ways.back.map(|channel| scratch.write(channel)),
         ways.forth.map(|channel| scratch.write(channel)),
+        flow.only.map(|(marks, cells)| marks.around(cells, 1)),
     );
     let step = flow.per_voxel();
     let goes_forth = flow.scheme != super::Scheme::SemiLagrangian;
     let all_lost = Mutex::new(Cells::new());
-    flow.accessor("find ways").run_with(access, near, |near, here, (velocity, back, forth)| {
-        near.load(velocity);
-        let mut lost = Vec::new();
-        follow(near, -step, flow.traces, back, |n| lost.push(n as u16));
-        if goes_forth {
-            follow(near, step, flow.traces, forth, |_| {});
-        }
-        if !lost.is_empty() {
-            all_lost.lock().unwrap_or_else(|poison| poison.into_inner()).push((here.slot, lost));
-        }
-    })?;
+    flow.accessor("find ways").run_with(
+        access,
+        near,
+        |near, here, (velocity, back, forth, only)| {
+            if only.is_some_and(|cells| !is_beside(&cells)) {
+                return;
+            }
+            near.load(velocity);
+            let mut lost = Vec::new();
+            follow(near, -step, flow.traces, back, |n| lost.push(n as u16));
+            if goes_forth {
+                follow(near, step, flow.traces, forth, |_| {});
+            }
+            if !lost.is_empty() {
+                all_lost
+                    .lock()
+                    .unwrap_or_else(|poison| poison.into_inner())
+                    .push((here.slot, lost));
+            }
+        },
+    )?;
     let mut lost = all_lost.into_inner().unwrap_or_else(|poison| poison.into_inner());
     lost.sort_unstable_by_key(|(slot, _)| *slot);
     Ok(lost)
+}
+
+/// Whether a Bucket or one beside it has a marked cell.
+fn is_beside(cells: &VoxelNeighbourhood<'_, u64>) -> bool {
+    const BESIDE: [(i32, i32, i32); 7] =
+        [(0, 0, 0), (-1, 0, 0), (1, 0, 0), (0, -1, 0), (0, 1, 0), (0, 0, -1), (0, 0, 1)];
+    BESIDE.iter().any(|&(x, y, z)| cells.neighbour(x, y, z).iter().any(|&word| word != 0))
 }
 
 /// Follows the flow from the middle of every cell of a Bucket; calls `lose` for those whose way leads too far.

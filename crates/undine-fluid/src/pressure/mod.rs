@@ -51,7 +51,7 @@ pub const DECLARATION: Declaration = Declaration {
         Parameter::flag(
             "non-stick",
             false,
-            "liquid may leave walls: there its pressure pushes, but does not pull",
+            "liquid may leave walls: there its pressure pushes, but does not pull; left out while free bodies swim in it",
         ),
         Parameter::number(
             "tolerance",
@@ -127,6 +127,15 @@ impl Operator for Pressure {
         self.settings.tolerance = values.number("tolerance")?;
         self.settings.tension = values.number("tension")?;
         self.settings.non_stick = values.flag("non-stick")?;
+        if self.settings.non_stick
+            && self.swimmers.objects().iter().any(|(_, solids)| !solids.kinematic)
+        {
+            tracing::warn!(
+                "{}: `non-stick` is left out while free bodies swim in the liquid: all walls may pull on it. Make the bodies kinematic, or \
+                 leave `non-stick` away",
+                ingest.path,
+            );
+        }
         if self.settings.tension > 0.0 {
             for on in self.on.iter_mut().filter(|on| on.field.distance.is_some()) {
                 let volume = &mut ingest.world.volumes[on.field.volume];

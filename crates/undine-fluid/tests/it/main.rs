@@ -1,8 +1,9 @@
 //! Tests of fluids on MAC grids.
 
-mod advect;
 mod basin;
 mod carry;
+mod carry_marked;
+mod confinement;
 mod extend;
 mod pressure;
 mod pressure_bodies;

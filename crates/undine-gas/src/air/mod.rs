@@ -226,8 +226,8 @@ impl Air {
         let field = &self.channels.field;
         let (domain, volume) = (self.domain(world), &world.volumes[field.volume]);
         let Settings { traces, scheme, .. } = self.settings;
-        let flow =
-            Flow { domain, volume, velocity: field.velocity, step: now.step, traces, scheme };
+        let (velocity, step) = (field.velocity, now.step);
+        let flow = Flow { domain, volume, velocity, step, traces, scheme, only: None };
         let cells: &[Handle<f32>] = &self.channels.carried;
         extend_cells(domain, volume, field, cells)?;
         let cargo = Cargo { velocity: Some(field.velocity), cells };

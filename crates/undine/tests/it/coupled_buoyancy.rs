@@ -49,7 +49,7 @@ fn scene(density: f64, places: Vec<DVec3>, substeps: u32) -> Simulation {
         .with(node(&undine_actions::collider::DECLARATION, "tank"))
         .with(Behavior::new(&undine_fluid::walls::DECLARATION))
         .with(Behavior::new(&undine_fluid::pressure::DECLARATION))
-        .with(Behavior::new(&undine_actions::coupled::DECLARATION))
+        .with(Behavior::new(&undine_actions::coupled::drag::DECLARATION))
         .with(Behavior::new(&undine_actions::coupled::buoyancy::DECLARATION))
         .with(Behavior::new(&undine_actions::gravity::DECLARATION));
     let kinds = [

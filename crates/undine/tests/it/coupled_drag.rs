@@ -49,7 +49,7 @@ impl Scene {
         ]);
         let node =
             |declaration, name: &str| Behavior::new(declaration).named(name).set("input", name);
-        let drag = Behavior::new(&undine_actions::coupled::DECLARATION);
+        let drag = Behavior::new(&undine_actions::coupled::drag::DECLARATION);
         let mut setup = Group::default()
             .with(node(&undine_liquid::hybrid::DECLARATION, "water").set("voxel", VOXEL))
             .with(node(&undine_particles::particles::DECLARATION, "balls"))

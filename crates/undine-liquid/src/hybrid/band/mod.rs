@@ -8,7 +8,7 @@
 //! 1. cells give the velocity that was carried to them to the faces, weighed by their mass, as particles do ([`give_velocity`]);
 //! 2. the surface is found; cells near it make particles of what they hold, and those far from it take the mass of theirs
 //!    ([`exchange`]). In between both may be in a cell;
-//! 3. at the end mass ([`carry`]) and velocity ([`undine_fluid::advect`]) move on with the flow.
+//! 3. at the end mass ([`carry`]) and velocity ([`undine_fluid::carry`]) move on with the flow.
 
 mod carry;
 mod exchange;
@@ -19,7 +19,7 @@ use crate::advance::Flow;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::volume::{MacHandle, Resolution, VoxelShape};
 use undine_core::{Accessor, BucketSet, ChannelSpec, DiscreteVolume, GridDomain};
-use undine_fluid::advect::{Scheme, advect};
+use undine_fluid::carry::{self as along, Cargo, Scheme, Traces};
 use undine_fluid::field::INTERIOR;
 use undine_sim::offers::{FluidField, Interior};
 use undine_sim::{Budget, Result};
@@ -110,7 +110,10 @@ pub fn carry(
             }
         },
     )?;
-    advect(domain, volume, field.velocity, (&marks, held), step, Scheme::MacCormack)
+    let (traces, scheme) = (Traces::Rk2, Scheme::MacCormack);
+    let (velocity, only) = (field.velocity, Some((&marks, held)));
+    let flow = along::Flow { domain, volume, velocity, step, traces, scheme, only };
+    flow.carry(&Cargo { velocity: Some(velocity), cells: &[] })
 }
 
 /// The mass, momentum and energy of what cells hold.

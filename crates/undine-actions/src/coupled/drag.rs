@@ -1,0 +1,343 @@
+//! Coupled drag: what moves through a simulated fluid is dragged along by it, and drags it along (Loki, §6.4; Stomakhin et al. 2020).
+//!
+//! A point i with the resistance K (a law by Reynolds number for balls, by the way it lies in the flow for pieces of rods) gets the
+//! impulse Δt K (u_f − u_s), and the fluid around it the opposite. Solids are solved while the fluid is held, so the solid's
+//! velocity is taken at the end of the step and the fluid's where it is known. That alone would drive a light fluid ever faster past
+//! a dense solid. So what the fluid would do meanwhile is put in before: with Σ K of all points spread on faces, a face of mass m answers an
+//! impulse J by J/m, and eliminating its velocity from J = Δt K (u_f + J/m − u_s) leaves
+//!
+//! ```text
+//! J = Δt K̂ (u_f − u_s),   K̂ = K / (1 + Δt ΣK/m)
+//! ```
+//!
+//! which never passes the common velocity, however long the step. K̂ goes into the solid's system, and after the solve exactly −J goes
+//! to the faces: momentum is exchanged to rounding, in every iteration.
+
+use super::faces::{Faces, Given, Met};
+use super::points::{Points, Source};
+use crate::drag::rod::Piece;
+use crate::drag::{self, Body, Law, Medium, settled};
+use rayon::prelude::*;
+use undine_core::glam::{DMat3, DVec3};
+use undine_schema::{Declaration, Dimension, Kind, Parameter};
+use undine_sim::offers::ObjectId;
+use undine_sim::{Ingest, Moment, Operator, Result, Stage, Tasks, World};
+
+/// "Drag, both ways."
+pub const DECLARATION: Declaration = Declaration {
+    name: "coupled-drag",
+    kind: Kind::Operator,
+    doc: "Fluids drag along what is in them, and are dragged along by it",
+    about: "Between every fluid in its scope and everything in it that has mass: particles, bodies that no fluid flows around, strands. Balls of the radius of \
+            each point (`pscale`) are resisted by Reynolds number, pieces of strands by the way they lie in the flow. What one side \
+            gains in momentum the other one loses.",
+    parameters: &[
+        drag::LAW,
+        Parameter::choice(
+            "direction",
+            &[
+                ("both", "each drags the other"),
+                ("to-solids", "fluids drag what is in them, and do not notice"),
+                ("to-fluids", "what is in fluids drags them, and does not notice"),
+            ],
+            "who drags whom",
+        ),
+        Parameter::number(
+            "fluid-viscosity",
+            Dimension::DYNAMIC_VISCOSITY,
+            1.81e-5,
+            "dynamic viscosity of the fluid; by default that of air for what is light, and of water for what is denser than 100 kg/m3",
+        )
+        .positive()
+        .usually(1e-6, 10.0)
+        .optional(),
+        Parameter::number(
+            "strength",
+            Dimension::NONE,
+            1.0,
+            "how many times the physical drag; 1 is nature",
+        )
+        .not_negative()
+        .usually(0.0, 10.0)
+        .advanced(),
+        drag::COEFFICIENT,
+        drag::SURFACE_TENSION,
+        drag::STYLE_STRENGTH,
+        drag::STYLE_EXPONENT,
+    ],
+    example: "coupled-drag",
+};
+
+/// Drags fluids and what is in them along with each other.
+pub struct CoupledDrag {
+    on: Vec<Source>,
+    fluids: Vec<Faces>,
+    law: Law,
+    direction: Direction,
+    viscosity: Option<f64>,
+    strength: f64,
+    /// What happens between each fluid and each of the others, in this iteration.
+    exchanges: Vec<Exchange>,
+}
+
+/// Who drags whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Both,
+    ToSolids,
+    ToFluids,
+}
+
+/// What happens between a fluid and the points of an Object.
+#[derive(Debug, Default)]
+struct Exchange {
+    places: Vec<DVec3>,
+    met: Met,
+    /// K̂ [N s/m].
+    resistances: Vec<DMat3>,
+}
+
+/// From this density on a fluid is taken for a liquid [kg/m³].
+const LIQUID: f64 = 100.0;
+/// Dynamic viscosity of water at 20 °C [Pa s].
+const WATER_VISCOSITY: f64 = 1.002e-3;
+
+impl Operator for CoupledDrag {
+    fn create(ingest: &mut Ingest<'_>, scope: &[ObjectId]) -> Result<Option<Self>> {
+        let on: Vec<Source> =
+            scope.iter().filter_map(|&object| Source::of(ingest.world, object)).collect();
+        let mut fluids = Vec::new();
+        for &object in scope {
+            fluids.extend(Faces::add(ingest.world, object)?);
+        }
+        if on.is_empty() || fluids.is_empty() {
+            return Ok(None);
+        }
+        let mut drag = Self {
+            on,
+            fluids,
+            law: Law::SchillerNaumann,
+            direction: Direction::Both,
+            viscosity: None,
+            strength: 1.0,
+            exchanges: Vec::new(),
+        };
+        drag.update(ingest)?;
+        Ok(Some(drag))
+    }
+
+    fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
+        self.law = drag::law(ingest)?;
+        let values = ingest.values();
+        self.direction = match values.text("direction")?.as_str() {
+            "to-solids" => Direction::ToSolids,
+            "to-fluids" => Direction::ToFluids,
+            _ => Direction::Both,
+        };
+        self.viscosity = values.optional_number("fluid-viscosity")?;
+        self.strength = values.number("strength")?;
+        Ok(())
+    }
+
+    fn tasks(&self, on: &mut Tasks<Self>) {
+        let stores = || self.on.iter().map(|source| source.material.store());
+        let fluids = || self.fluids.iter().map(Faces::store);
+        let position = || stores().map(|store| store.channel("position"));
+        on.task(Stage::Embed, "look at fluids", Self::look)
+            .reads(position())
+            .reads(fluids().flat_map(|store| store.channels(["cells", "open", "v", "v-before"])))
+            .reads(self.fluids.iter().flat_map(Faces::weighs))
+            .writes(fluids().flat_map(|store| store.channels(Faces::LOOKED_AT)))
+            .reaches_everywhere();
+        let pushed = self.direction != Direction::ToFluids;
+        let sums = stores().flat_map(|store| store.channels(["force", "force-slope"]));
+        let sums: Vec<_> = sums.filter(|_| pushed).collect();
+        on.task(Stage::AddDrag, "coupled drag", Self::drag)
+            .reads(stores().flat_map(|store| store.channels(["v", "mass", "pscale"])))
+            .reads(fluids().map(|store| store.channel("mass-density")))
+            .writes(fluids().map(|store| store.channel(Faces::GIVEN)))
+            .accumulates(sums)
+            .reaches_everywhere();
+        if self.direction != Direction::ToSolids {
+            on.task(Stage::CoupleFluids, "give momentum to fluids", Self::answer)
+                .reads(stores().map(|store| store.channel("v")))
+                .reads(fluids().flat_map(|store| store.channels(["mass-density", "couple-share"])))
+                .writes(fluids().map(|store| store.channel(Faces::GIVEN)))
+                .accumulates(fluids().map(|store| store.channel("v")))
+                .reaches_everywhere();
+        }
+    }
+}
+
+impl CoupledDrag {
+    /// The fluid as it is known: where the last iteration ended, and in the first where the step begins.
+    fn look(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        self.exchanges.clear();
+        for faces in &self.fluids {
+            faces.look(world, now.iteration == 0)?;
+            for source in &self.on {
+                let places = source.positions(world)?;
+                let met = faces.meet(world, &places)?;
+                self.exchanges.push(Exchange { places, met, resistances: Vec::new() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds K̂ of every point, and adds what it does to solids.
+    fn drag(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        let mut all = std::mem::take(&mut self.exchanges);
+        for (faces, exchanges) in self.fluids.iter().zip(all.chunks_mut(self.on.len())) {
+            let density = faces.density(world)?;
+            let viscosity = self.viscosity.unwrap_or(match density >= LIQUID {
+                true => WATER_VISCOSITY,
+                false => Medium::AIR.viscosity(),
+            });
+            let medium = Medium::new(density, viscosity)
+                .map_err(|why| undine_sim::SimError::setup("coupled-drag", why.to_string(), ""))?;
+            let mut all_points = Vec::new();
+            for (source, exchange) in self.on.iter().zip(exchanges.iter_mut()) {
+                let points = source.points(world)?;
+                // What Constraints will do is not known here, so that what they hold cannot be said to settle anywhere.
+                let settles = !world.object(source.object).coupled && now.iteration == 0;
+                let flow = exchange.met.velocities.par_iter().zip(&exchange.met.shares);
+                exchange.resistances = flow
+                    .enumerate()
+                    .map(|(n, (&flow, &share))| {
+                        let k = self.resistance(&medium, &points, n, flow, settles, now.step);
+                        wetted(k * self.strength, share)
+                    })
+                    .collect();
+                all_points.push(points);
+            }
+            if self.direction != Direction::ToSolids {
+                self.share_out(world, faces, exchanges, now)?;
+            }
+            if self.direction == Direction::ToFluids {
+                continue;
+            }
+            for ((source, exchange), points) in self.on.iter().zip(exchanges).zip(&all_points) {
+                let push = |((&k, &flow), &velocity): ((&DMat3, &DVec3), &DVec3)| {
+                    (k * (flow - velocity), k * (1.0 / now.step))
+                };
+                let resistances = exchange.resistances.par_iter().zip(&exchange.met.velocities);
+                let more: Vec<(DVec3, DMat3)> =
+                    resistances.zip(&points.velocities).map(push).collect();
+                source.push(world, &more)?;
+            }
+        }
+        self.exchanges = all;
+        Ok(())
+    }
+
+    /// K of a point that meets a flow [m/s]: where the step would end, or else at the velocity that is known [N s/m].
+    fn resistance(
+        &self,
+        medium: &Medium,
+        points: &Points,
+        n: usize,
+        flow: DVec3,
+        settles: bool,
+        step: f64,
+    ) -> DMat3 {
+        let relative = points.velocities[n] - flow;
+        let along = points.along.as_ref().map(|along| along[n]);
+        if let Some(piece) = along.and_then(|along| Piece::of_volume(along, points.radii[n])) {
+            return piece.resistance(medium, relative);
+        }
+        let body = Body { radius: points.radii[n], mass: points.masses[n] };
+        let relative = match settles {
+            true => {
+                let free = body.mass / step;
+                let pull =
+                    free * relative + points.forces[n] + step * points.stiffnesses[n] * relative;
+                settled(&self.law, medium, &body, free, pull)
+            }
+            false => relative,
+        };
+        let k = self.law.resistance(medium, &body, relative.length()).coefficient;
+        DMat3::from_diagonal(DVec3::splat(k))
+    }
+
+    /// K̂ = K / (1 + Δt ΣK/m), with the sum over all that share the faces.
+    fn share_out(
+        &self,
+        world: &World,
+        faces: &Faces,
+        exchanges: &mut [Exchange],
+        now: &Moment,
+    ) -> Result<()> {
+        let largest = |k: &DMat3| {
+            // A bound of the eigenvalues, row by row.
+            let rows = [k.row(0), k.row(1), k.row(2)];
+            DVec3::from(rows.map(|row| row.abs().element_sum()))
+        };
+        let amounts: Vec<Vec<DVec3>> = exchanges
+            .iter()
+            .map(|exchange| exchange.resistances.iter().map(|k| now.step * largest(k)).collect())
+            .collect();
+        self.give(world, faces, exchanges, &amounts)?;
+        for exchange in exchanges {
+            let ratios = faces.ratios(world, &exchange.places)?;
+            for (k, ratio) in exchange.resistances.iter_mut().zip(ratios) {
+                *k *= 1.0 / (1.0 + ratio.max_element().max(0.0));
+            }
+        }
+        Ok(())
+    }
+
+    /// Fluids take the opposite of what solids took.
+    fn answer(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        for (faces, exchanges) in self.fluids.iter().zip(self.exchanges.chunks(self.on.len())) {
+            let mut amounts = Vec::new();
+            for (source, exchange) in self.on.iter().zip(exchanges) {
+                let velocities = source.velocities(world)?;
+                let given = exchange.resistances.iter().zip(&exchange.met.velocities);
+                let impulse = |((&k, &flow), velocity): ((&DMat3, &DVec3), DVec3)| {
+                    now.step * (k * (velocity - flow))
+                };
+                amounts.push(given.zip(velocities).map(impulse).collect::<Vec<DVec3>>());
+            }
+            self.give(world, faces, exchanges, &amounts)?;
+            faces.take(world)?;
+        }
+        Ok(())
+    }
+
+    /// Spreads amounts of all points on the faces of a fluid, those of this process once.
+    fn give(
+        &self,
+        world: &World,
+        faces: &Faces,
+        exchanges: &[Exchange],
+        amounts: &[Vec<DVec3>],
+    ) -> Result<()> {
+        let own: Vec<Vec<DVec3>> = self
+            .on
+            .iter()
+            .zip(amounts)
+            .map(|(source, amounts)| {
+                let own = |n: usize| if source.is_own(world, n) { amounts[n] } else { DVec3::ZERO };
+                (0..amounts.len()).map(own).collect()
+            })
+            .collect();
+        let given: Vec<Given<'_>> = exchanges
+            .iter()
+            .zip(&own)
+            .map(|(exchange, values)| Given {
+                places: &exchange.places,
+                shares: &exchange.met.shares,
+                values,
+            })
+            .collect();
+        faces.give(world, &given)
+    }
+}
+
+/// K of a point that is wet in parts: S½ K S½ stays symmetric and positive.
+fn wetted(k: DMat3, share: DVec3) -> DMat3 {
+    // Where particles crowd a little, a point is not more than wet.
+    let share = share.min(DVec3::ONE);
+    let root = DMat3::from_diagonal(DVec3::new(share.x.sqrt(), share.y.sqrt(), share.z.sqrt()));
+    root * k * root
+}
