@@ -37,6 +37,9 @@ pub struct Initial {
 /// the steps and the solve need beside.
 pub const BYTES_EACH: u64 = 160;
 
+/// So many particles are put into their Buckets at once: few, beside all there are, have to be held twice.
+const PORTION: usize = 1 << 17;
+
 /// Channels of points that a liquid has of its own.
 const OWN: &[&str] = &[
     "id",
@@ -208,39 +211,61 @@ impl Initial {
     /// Puts them into a Particle System that has channels `v` and `mass`; channels that only they have are added. `radius`, if
     /// there is a channel `pscale`, is that of a ball of each one's volume at this density [kg/m³]. Their ids. Collective.
     pub fn append_to(
-        self,
+        &self,
         domain: &GridDomain,
         particles: &mut ParticleSystem,
         density: f64,
     ) -> Result<Range<u64>> {
-        let known = |particles: &ParticleSystem, name: &str| {
-            particles.channels().infos().any(|info| info.name == name)
-        };
-        for name in
-            self.numbers.keys().filter(|name| !known(particles, name)).cloned().collect::<Vec<_>>()
-        {
-            particles.add_channel(&ChannelSpec::new(name, 0.0_f32).combine(Combine::Mean))?;
+        for name in self.numbers.keys() {
+            if !has(particles, name) {
+                particles.add_channel(&ChannelSpec::new(name, 0.0_f32).combine(Combine::Mean))?;
+            }
         }
-        for name in
-            self.vectors.keys().filter(|name| !known(particles, name)).cloned().collect::<Vec<_>>()
-        {
-            particles.add_channel(&ChannelSpec::new(name, Vec3::ZERO).combine(Combine::Mean))?;
+        for name in self.vectors.keys() {
+            if !has(particles, name) {
+                particles
+                    .add_channel(&ChannelSpec::new(name, Vec3::ZERO).combine(Combine::Mean))?;
+            }
         }
-        let mut batch = particles.batch_in(self.buckets, &self.offsets)?;
-        batch.set("v", &self.velocities)?;
-        batch.set("mass", &self.masses)?;
-        if known(particles, "pscale") {
+        // On several processes ids go by rank, so that each has to bring all of its own at once.
+        let portion = if domain.processes().count() == 1 { PORTION } else { self.len().max(1) };
+        let end = |from: usize| self.len().min(from + portion);
+        let mut ids = self.append_part(0..end(0), domain, particles, density)?;
+        for from in (portion..self.len()).step_by(portion) {
+            ids.end = self.append_part(from..end(from), domain, particles, density)?.end;
+        }
+        Ok(ids)
+    }
+
+    fn append_part(
+        &self,
+        part: Range<usize>,
+        domain: &GridDomain,
+        particles: &mut ParticleSystem,
+        density: f64,
+    ) -> Result<Range<u64>> {
+        let masses = &self.masses[part.clone()];
+        let buckets = self.buckets[part.clone()].to_vec();
+        let mut batch = particles.batch_in(buckets, &self.offsets[part.clone()])?;
+        batch.set("v", &self.velocities[part.clone()])?;
+        batch.set("mass", masses)?;
+        if has(particles, "pscale") {
             let radius = |&mass: &f32| radius_of(f64::from(mass) / density) as f32;
-            batch.set("pscale", &self.masses.iter().map(radius).collect::<Vec<f32>>())?;
+            batch.set("pscale", &masses.iter().map(radius).collect::<Vec<f32>>())?;
         }
         for (name, values) in &self.numbers {
-            batch.set(name, values)?;
+            batch.set(name, &values[part.clone()])?;
         }
         for (name, values) in &self.vectors {
-            batch.set(name, values)?;
+            batch.set(name, &values[part.clone()])?;
         }
         Ok(particles.append(domain, batch)?)
     }
+}
+
+/// Whether there is a channel of this name.
+fn has(particles: &ParticleSystem, name: &str) -> bool {
+    particles.channels().infos().any(|info| info.name == name)
 }
 
 /// The radius [m] of a ball of a volume [m³].

@@ -5,6 +5,7 @@ mod bad_input;
 mod buckling;
 mod cantilever;
 mod damped;
+mod helix;
 mod keeping;
 mod ring;
 mod sag_free;
