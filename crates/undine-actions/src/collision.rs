@@ -54,7 +54,7 @@ pub const DECLARATION: Declaration = Declaration {
             "stiffness",
             Dimension::SURFACE_TENSION,
             1e5,
-            "of penalties, at each boundary particle: its part of a weight sinks in by as much as this gives way",
+            "of penalties, at each boundary particle: its part of a weight sinks in by as much as this gives way; for hair, about 1 N/m",
         )
         .positive()
         .usually(1.0, 1e9)

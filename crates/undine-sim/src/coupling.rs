@@ -32,7 +32,7 @@ pub trait Coupling: Send {
     }
 
     /// Called where laws of contacts are broken however often the iteration is made again: brings what breaks them to where it breaks none.
-    fn give_up(&mut self, _world: &World) -> Result<()> {
+    fn give_up(&mut self, _world: &World, _now: &Moment) -> Result<()> {
         Ok(())
     }
 

@@ -22,8 +22,12 @@ use crate::world::World;
 use rayon::prelude::*;
 use undine_core::glam::{DMat3, DQuat, DVec3, Mat3, Vec3};
 
-/// How often an iteration is made at most because of contacts.
+/// How often an iteration is made at most because of contacts, and of rods that turn far.
 const MOST_ROUNDS: usize = 16;
+
+/// An edge of a rod that turns by φ in an iteration is longer by 1/cos φ than the iteration meant. What is left of that is velocity along the
+/// edge when the next step takes it back: so an edge that turns by more than this, 1 − cos φ, asks for another one.
+const FAR_TURN: f64 = 0.01;
 
 /// Solves all strongly coupled Objects as one system.
 #[derive(Default)]
@@ -31,6 +35,18 @@ pub(crate) struct Solver {
     system: Option<System>,
     /// The penalty on hard rows, in this substep.
     penalty: f64,
+    /// Where particles were when Forces on them were found, part by part [m].
+    forced: Vec<Vec<DVec3>>,
+}
+
+/// How far an iteration went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Moved {
+    /// No step improves the state.
+    Not,
+    Little,
+    /// Edges of rods have turned too far for what is linear.
+    Far,
 }
 
 /// The unknowns of an Object at the current iterate.
@@ -68,7 +84,8 @@ impl Solver {
     }
 
     /// One Newton iteration of at most `iterations`. With more than one, the step is searched along its line. Where the step leads to
-    /// contacts whose laws it breaks, because they were not near before or surfaces are curved, it is made again from there.
+    /// contacts whose laws it breaks, because they were not near before or surfaces are curved, it is made again from there; and so it is
+    /// where edges of rods turn too far for what is linear.
     pub fn solve(
         &mut self,
         world: &mut World,
@@ -76,33 +93,54 @@ impl Solver {
         newton: &NewtonSettings,
         now: &Moment,
     ) -> Result<()> {
+        let mut turned = false;
         for round in 0..=MOST_ROUNDS {
             let mut broken = false;
             for coupling in couplings.iter_mut() {
                 broken |= coupling.find_contacts(world, now)?;
             }
-            if round > 0 && !broken {
+            if round > 0 && !broken && !turned {
                 return Ok(());
             }
             if round == MOST_ROUNDS {
+                if !broken {
+                    return Ok(());
+                }
                 break;
             }
-            self.iterate(world, couplings, newton, now)?;
+            if round == 0 {
+                self.forced.clear();
+            }
+            // What is made again has left what is linear behind, and is held to go down.
+            let again = NewtonSettings { iterations: newton.iterations.max(2), ..*newton };
+            let newton = if round == 0 { newton } else { &again };
+            let moved = self.iterate(world, couplings, newton, now)?;
+            if round > 0 && moved == Moved::Not && !broken {
+                return Ok(());
+            }
+            turned = moved == Moved::Far;
         }
-        couplings.iter_mut().try_for_each(|coupling| coupling.give_up(world))
+        couplings.iter_mut().try_for_each(|coupling| coupling.give_up(world, now))
     }
 
+    /// Linearises and solves once.
     fn iterate(
         &mut self,
         world: &mut World,
         couplings: &mut [&mut dyn Coupling],
         newton: &NewtonSettings,
         now: &Moment,
-    ) -> Result<()> {
+    ) -> Result<Moved> {
         if !world.objects.iter().any(|object| object.coupled) {
-            return Ok(());
+            return Ok(Moved::Not);
         }
-        let (parts, unknowns) = gather(world, now.step)?;
+        let (mut parts, unknowns) = gather(world, now.step)?;
+        let places = |part: &Part| part.material.1.iter().map(|placed| placed.x).collect();
+        match self.forced.is_empty() {
+            true => self.forced = parts.iter().map(places).collect(),
+            // Forces are those of where the first round began; here they are what their derivatives make of them.
+            false => parts.iter_mut().zip(&self.forced).for_each(|(part, from)| part.follow(from)),
+        }
         // What does not fit is found here, once, and not nailed down in silence.
         for part in parts.iter().filter(|part| part.dofs.is_some()) {
             Hung::new(&unknowns, part.span, &part.boundary.0, &part.poses, &part.boundary.1)?;
@@ -117,8 +155,12 @@ impl Solver {
         let number = now.iteration as usize;
         let iteration =
             iterate::advance(&mut coupled, newton, number, &mut self.penalty, now.step)?;
-        let Coupled { world, system, unknowns, .. } = coupled;
+        let Coupled { world, system, unknowns, saved, .. } = coupled;
         self.system = Some(system);
+        let mut turned = false;
+        for part in &saved {
+            turned |= part.farthest_turn(world)? > FAR_TURN;
+        }
         if let Some(report) = &iteration.report {
             world.solves.push(SolveRecord {
                 system: "coupled solids",
@@ -135,14 +177,18 @@ impl Solver {
                 unknowns: touch.contacts,
                 iterations: touch.sweeps,
                 residual: touch.residual / now.step,
-                tolerance: SystemSettings::default().contact_speed,
+                tolerance: touch.tolerance / now.step,
                 converged: touch.converged,
             });
         }
         // A step of which nothing improves the state is as good as it gets.
         let change = if iteration.alpha == 0.0 { 0.0 } else { iteration.speed };
         world.largest_change = world.largest_change.max(change);
-        Ok(())
+        Ok(match (iteration.alpha == 0.0, turned) {
+            (true, _) => Moved::Not,
+            (_, true) => Moved::Far,
+            _ => Moved::Little,
+        })
     }
 }
 
@@ -501,6 +547,24 @@ impl Part {
             force: &self.force,
             stiffness: Some(&self.stiffness),
         })
+    }
+
+    /// Brings forces from where they were found to where particles are.
+    fn follow(&mut self, from: &[DVec3]) {
+        let particles = self.material.1.iter().zip(from).zip(&self.stiffness);
+        for (force, ((placed, from), stiffness)) in self.force.iter_mut().zip(particles) {
+            let symmetric = (*stiffness + stiffness.transpose()) * 0.5;
+            *force -= symmetric * (placed.x - *from);
+        }
+    }
+
+    /// 1 − cos φ of the edge that has turned the farthest since this was gathered.
+    fn farthest_turn(&self, world: &World) -> Result<f64> {
+        let Some(Dofs::Rods(on)) = self.dofs else { return Ok(0.0) };
+        let frame = world.points[on.vertices.points].column(on.frame)?;
+        let turns = frame.iter().zip(&self.material.1);
+        let turns = turns.map(|(now, then)| 1.0 - now.x_axis.dot(then.frame.x_axis));
+        Ok(turns.fold(0.0, f64::max))
     }
 
     /// Gives the Object the velocities after a step from here; bodies also their places within the iteration.

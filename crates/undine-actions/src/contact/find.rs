@@ -22,6 +22,10 @@ const ACCELERATION: f64 = 20.0;
 const RESTING: f64 = 20.0;
 /// A law is broken by more than this part of the radius, and more than this [m].
 const BROKEN: (f64, f64) = (0.5, 1e-10);
+/// What is as deep as that may go deeper by this part of it in a step.
+const CREEPS: f64 = 0.02;
+/// The part of their overlap by which thin things part in a step.
+const PARTS: f64 = 0.2;
 
 /// Between whom a contact is: Objects, then ids of up to two particles of each side, or the number of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,13 +58,21 @@ pub(super) struct Found {
     pub places: [DVec3; 2],
     /// How near the two may come [m].
     pub reach: f64,
+    /// Whether they have nearly gone through each other on their way, wherever they touched at first.
+    pub passes: bool,
 }
 
 impl Found {
-    /// Whether the iterate breaks its law.
+    /// Whether the iterate breaks its law. What is deep already must not go deeper, step by step, until it is through.
     pub fn is_broken(&self) -> bool {
         let (part, least) = BROKEN;
-        self.contact.displacement(&self.contact.frame()).x < -(part * self.reach).max(least)
+        let limit = (part * self.reach).max(least);
+        let goes = self.contact.slip.dot(self.contact.normal);
+        if self.passes {
+            return true;
+        }
+        let deeper = self.contact.gap < -limit && goes < -CREEPS * limit;
+        deeper || self.contact.displacement(&self.contact.frame()).x < -limit
     }
 }
 
@@ -125,6 +137,7 @@ impl Surroundings<'_> {
                     contact: self.contact(&near, slip, flown, friction),
                     places: [to, near.point],
                     reach: radius,
+                    passes: false,
                 }))
             };
             let found: Vec<Found> = (0..places.len())
@@ -184,7 +197,7 @@ impl Surroundings<'_> {
                     },
                     second: Part::Still,
                     at: near.point,
-                    contact: self.contact(
+                    contact: self.thin_contact(
                         &near,
                         to - from - moved,
                         flight - from - moved,
@@ -192,6 +205,7 @@ impl Surroundings<'_> {
                     ),
                     places: [to, near.point],
                     reach: radius,
+                    passes: false,
                 }))
             };
             let found: Vec<Found> = side
@@ -286,7 +300,24 @@ impl Surroundings<'_> {
             contact: self.contact(&near, slip, flown, friction),
             places: [self.places[number][n], near.point],
             reach: radius,
+            passes: false,
         }))
+    }
+
+    /// The same of thin things: where they overlap when a step begins, they part slowly. A fifth of half a hair's thickness in a step is no speed.
+    pub(super) fn thin_contact(
+        &self,
+        near: &Near,
+        slip: DVec3,
+        flown: DVec3,
+        friction: f64,
+    ) -> Contact {
+        let mut contact = self.contact(near, slip, flown, friction);
+        let overlap = slip.dot(near.normal) - near.gap;
+        if overlap > 0.0 && contact.apart == 0.0 {
+            contact.apart = PARTS * overlap;
+        }
+        contact
     }
 
     /// A contact of two surfaces that have gone `slip` relative to each other, and would have gone `flown` without forces [m].

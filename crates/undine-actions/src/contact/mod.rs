@@ -4,9 +4,10 @@
 //! *Detection* (`find`) looks for contacts at the iterate of the Newton loop, along the whole way since the step began. *Response* is
 //! hard, where contacts go into the coupled system as they are, which finds forces that fulfil Coulomb's law exactly
 //! ([`undine_sim::newton::touch`]); or it is by penalties, stiff springs of an energy ([`undine_sim::newton::penalty`]). Forces are kept in channels, for the next step to begin with. What overlaps when a step begins is parted
-//! without a jolt, and what a fluid has pushed into something is taken out again (`part`).
+//! without a jolt, and what a fluid has pushed into something is taken out again (`part`). What would pass through something all the same is held back (`hold_back`).
 
 mod find;
+mod hold_back;
 mod memory;
 mod pairs;
 mod part;
@@ -67,6 +68,8 @@ struct Side {
     edges: Vec<[u32; 2]>,
     /// The neighbours of each particle along edges, and where those of each begin.
     beside: (Vec<u32>, Vec<u32>),
+    /// The first particle of all that edges join with each.
+    strand: Vec<u32>,
     /// Where bodies are when the step begins: centre and orientation.
     bodies: Vec<(DVec3, DQuat)>,
     /// Where they are when the step begins, and where they would be without forces [m].
@@ -171,6 +174,14 @@ impl Touching {
         self.memory.remember(world, &self.found)
     }
 
+    /// Whether the iterate breaks the law of a contact. Springs may be pressed, but not gone through.
+    fn is_broken(&self, found: &Found) -> bool {
+        match self.manner.stiffness {
+            None => found.is_broken(),
+            Some(_) => found.passes,
+        }
+    }
+
     /// How far the two sides of a contact have gone relative to each other since it was found [m].
     fn moved_since<'a>(&self, found: &Found, hung: &dyn Fn(ObjectId) -> Hung<'a>) -> DVec3 {
         let moved = |part: &Part, place: DVec3| match part {
@@ -237,6 +248,7 @@ impl Side {
             radius: Vec::new(),
             edges: Vec::new(),
             beside: (Vec::new(), Vec::new()),
+            strand: Vec::new(),
             bodies: Vec::new(),
             start: Vec::new(),
             flight: Vec::new(),
@@ -256,6 +268,7 @@ impl Side {
             .map(|n| pairs.partition_point(|pair| pair[0] < n) as u32)
             .collect();
         self.beside = (starts, pairs.into_iter().map(|pair| pair[1]).collect());
+        self.strand = hold_back::strands(self.ids.len(), &self.edges);
         if self.edges.is_empty() {
             self.edges = (0..self.ids.len() as u32).map(|n| [n, n]).collect();
         }
@@ -356,7 +369,7 @@ impl Coupling for Touching {
             before.clear();
         }
         self.memory.guess(&before, &mut self.found);
-        Ok(self.manner.stiffness.is_none() && self.found.iter().any(Found::is_broken))
+        Ok(self.found.iter().any(|found| self.is_broken(found)))
     }
 
     fn contacts<'a>(&self, hung: &dyn Fn(ObjectId) -> Hung<'a>, out: &mut Contacts) {
@@ -374,29 +387,8 @@ impl Coupling for Touching {
         }
     }
 
-    /// Whatever passes through something all the same, such as what is squeezed by walls that close, stays where the step began.
-    fn give_up(&mut self, world: &World) -> Result<()> {
-        let broken = self.found.iter().filter(|found| found.is_broken());
-        let parts: Vec<Part> = broken.flat_map(|found| [found.first, found.second]).collect();
-        for side in &self.sides {
-            let Embedded::OnBodies(on) = side.boundary else { continue };
-            let points = &world.points[on.bodies.centres.points];
-            let mut position = points.column_mut(points.position())?;
-            let mut orientation = points.column_mut(on.bodies.orientation)?;
-            let mut velocity = points.column_mut(on.bodies.centres.velocity)?;
-            for part in &parts {
-                let body = match part {
-                    Part::Particles { object, on } if *object == side.object => {
-                        side.body[on[0].0 as usize] as usize
-                    }
-                    Part::Body { object, body } if *object == side.object => *body as usize,
-                    _ => continue,
-                };
-                (position[body], orientation[body]) = side.bodies[body];
-                velocity[body] = DVec3::ZERO;
-            }
-        }
-        Ok(())
+    fn give_up(&mut self, world: &World, now: &Moment) -> Result<()> {
+        self.hold_back(world, now)
     }
 }
 

@@ -12,6 +12,9 @@ use undine_core::glam::{DVec3, I64Vec3};
 use undine_geometry::ccd::{Gap, edge_edge};
 use undine_sim::Result;
 
+/// What comes nearer than this part of the distance that it should keep has nearly gone through.
+const NEARLY: f64 = 0.25;
+
 /// Edges that one task looks at.
 const EDGES_PER_TASK: usize = 64;
 
@@ -121,7 +124,18 @@ impl Surroundings<'_> {
             return Ok(None);
         }
         let met = edge_edge(start, now, Gap::new(apart, 1e-6 * apart)?)?;
-        let met = match met {
+        // Edges that turn about where they touch first may go through each other elsewhere.
+        let through = match &met {
+            Some(_) => {
+                let began = edge_edge(start, start, Gap::new(NEARLY * apart, 0.0)?)?;
+                let least =
+                    began.map_or(NEARLY * apart, |began| 0.5 * distance(&began.weights, &start));
+                edge_edge(start, now, Gap::new(least, 1e-6 * apart)?)?
+            }
+            None => None,
+        };
+        let passes = through.is_some();
+        let met = match through.or(met) {
             Some(met) => Some(met),
             None => edge_edge(now, now, Gap::new(apart + margin, 0.0)?)?,
         };
@@ -153,11 +167,17 @@ impl Surroundings<'_> {
                 on: [(other.ends[0], -w[2]), (other.ends[1], -w[3])],
             },
             at: near.point,
-            contact: self.contact(&near, slip, flown, friction),
+            contact: self.thin_contact(&near, slip, flown, friction),
             places,
             reach: apart,
+            passes,
         }))
     }
+}
+
+/// How far the two points of these weights are from each other [m].
+fn distance(weights: &[f64; 4], x: &[DVec3; 4]) -> f64 {
+    weights.iter().zip(x).fold(DVec3::ZERO, |sum, (weight, x)| sum + *x * *weight).length()
 }
 
 impl Side {

@@ -30,8 +30,8 @@ pub struct ForceTerm<'a> {
 }
 
 impl ForceTerm<'_> {
-    /// Minus the work of the Forces [J] from where the particles were at the step's start: the potential of Forces that do not
-    /// change during the step, which explicit ones do not.
+    /// Minus the work of the Forces [J] from where the particles were when they were found: the potential of Forces that change as their
+    /// derivatives say, which explicit ones do not.
     pub fn potential(&self, start: &[Placed]) -> Result<Merit> {
         self.check()?;
         self.length("the places at the step's start", start.len())?;
@@ -39,7 +39,11 @@ impl ForceTerm<'_> {
         let task = |first: usize| {
             let mut merit = Merit::default();
             for n in first..(first + PARTICLES_PER_TASK).min(placed.len()) {
-                merit.add(-self.force[n].dot(placed[n].x - start[n].x));
+                let moved = placed[n].x - start[n].x;
+                merit.add(-self.force[n].dot(moved));
+                if let Some(stiffness) = self.stiffness {
+                    merit.add(0.5 * moved.dot(stiffness[n] * moved));
+                }
             }
             merit
         };

@@ -3,7 +3,9 @@
 //!
 //! With the gap g and the stretch t of the spring along the surface, E = ½ k min(g, 0)² + E_T(t): ½ k t² up to the limit k |t| = μ N, and beyond
 //! it μ N |t| − ½ (μ N)²/k, N being the force across. The stretch begins with what the last step has left, so that what rests does not creep; it
-//! gives way by N/k instead of not at all. N is held while the spring along the surface is linearised, so that the matrix stays symmetric.
+//! gives way by N/k instead of not at all. N is that of the last step (Li et al. 2020, *Incremental potential contact*, §5.3): there is no energy otherwise,
+//! and at an iterate that is still deep inside of something k |g| is thousands of times what is left of it where the step ends. Where it slides, the
+//! slope is μ N/|t| along the way too, that of a parabola above the energy which touches it here: so friction stops what slides, and never turns it back.
 
 use super::contact::{Contact, Contacts};
 use super::error::{NewtonError, Result};
@@ -29,7 +31,7 @@ pub struct PenaltyTerm<'a> {
 pub struct Push {
     /// The force on the first surface [N].
     pub force: DVec3,
-    /// −∂force/∂u [N/m], positive semi-definite.
+    /// −∂force/∂u [N/m] where it sticks, and no less than that where it slides; positive semi-definite.
     pub slope: DMat3,
     /// The energy [J].
     pub energy: f64,
@@ -44,18 +46,18 @@ pub fn push(contact: &Contact, stiffness: f64) -> Push {
         return Push { force: DVec3::ZERO, slope: DMat3::ZERO, energy: 0.0 };
     }
     let pressing = stiffness * depth;
-    let limit = contact.friction * pressing;
+    let limit = contact.friction * contact.force.dot(n).max(0.0);
     let stretch = along(contact.slip) - along(contact.force) / stiffness;
     let length = stretch.length();
     let across = super::rotation::outer(n, n);
-    let (drag, slope, energy) = if stiffness * length <= limit {
+    let (drag, slope, energy) = if limit == 0.0 {
+        (DVec3::ZERO, DMat3::ZERO, 0.0)
+    } else if stiffness * length <= limit {
         let held = (DMat3::IDENTITY - across) * stiffness;
         (stretch * stiffness, held, 0.5 * stiffness * length * length)
     } else {
-        let way = stretch / length;
-        let turns = DMat3::IDENTITY - across - super::rotation::outer(way, way);
         let energy = limit * length - 0.5 * limit * limit / stiffness;
-        (way * limit, turns * (limit / length), energy)
+        (stretch * (limit / length), (DMat3::IDENTITY - across) * (limit / length), energy)
     };
     Push {
         force: n * pressing - drag,
@@ -151,7 +153,8 @@ mod tests {
 
     fn contact(gap: f64, slip: DVec3) -> Contact {
         let normal = DVec3::new(0.36, 0.48, 0.8);
-        let force = DVec3::new(1.0, -2.0, 0.5);
+        // 100 N across in the last step.
+        let force = DVec3::new(1.0, -2.0, 0.5) + 100.2 * normal;
         Contact { normal, gap, slip, apart: 0.0, friction: 0.4, force }
     }
 
@@ -183,8 +186,10 @@ mod tests {
         let along = push.force - across * slides.normal;
         assert!((along.length() - 0.4 * across).abs() < 1e-9);
         assert!(along.dot(slides.slip) < 0.0);
-        let eigen = push.slope * along.normalize();
-        assert!(eigen.length() < 1e-6, "no stiffness along the way it slides");
+        // The slope takes all of friction away where nothing is left of the way.
+        let stretch = slides.slip - slides.force / 1e4;
+        let stretch = stretch - stretch.dot(slides.normal) * slides.normal;
+        assert!((push.slope * stretch + along).length() < 1e-9 * along.length());
         assert_eq!(super::push(&contact(1e-9, DVec3::X), 1e4).force, DVec3::ZERO);
     }
 }

@@ -35,6 +35,9 @@ pub struct SystemSettings {
     pub saddle_direct_rows: usize,
     /// Enough when no contact is off by more than this speed [m/s].
     pub contact_speed: f64,
+    /// The same where contacts hang on what elements tie together, such as strands, where forces go from contact to contact through
+    /// all that is between.
+    pub tied_contact_speed: f64,
     /// Most sweeps over all contacts.
     pub contact_sweeps: usize,
 }
@@ -46,6 +49,7 @@ impl Default for SystemSettings {
             stop: Stop::relative(1e-8),
             saddle_direct_rows: 50_000,
             contact_speed: 1e-8,
+            tied_contact_speed: 1e-5,
             contact_sweeps: 1000,
         }
     }
@@ -279,7 +283,11 @@ impl System {
         }
         let mut touch = Touch::new(&blocks, &block_of, &self.row_of, contacts, du);
         let report = touch.solve(&TouchSettings {
-            tolerance: settings.contact_speed * dt,
+            tolerance: dt
+                * match factored.is_empty() {
+                    true => settings.contact_speed,
+                    false => settings.tied_contact_speed,
+                },
             sweeps: settings.contact_sweeps,
         });
         let islands = || blocks[first_island..].iter();

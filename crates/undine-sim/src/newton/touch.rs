@@ -32,7 +32,9 @@ pub struct TouchReport {
     pub sweeps: usize,
     /// By how much a contact was off at most in the last sweep [m].
     pub residual: f64,
-    /// Whether that was little enough.
+    /// What would be little enough [m].
+    pub tolerance: f64,
+    /// Whether it was.
     pub converged: bool,
 }
 
@@ -192,7 +194,8 @@ impl<'a> Touch<'a> {
 
     /// Sweeps until all laws hold.
     pub fn solve(&mut self, settings: &TouchSettings) -> TouchReport {
-        let mut report = TouchReport { contacts: self.points.len(), ..TouchReport::default() };
+        let (contacts, tolerance) = (self.points.len(), settings.tolerance);
+        let mut report = TouchReport { contacts, tolerance, ..TouchReport::default() };
         while report.sweeps < settings.sweeps {
             report.sweeps += 1;
             report.residual = 0.0;

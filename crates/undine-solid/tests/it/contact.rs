@@ -13,7 +13,7 @@ use undine_sim::simulation::Clock;
 
 const G: f64 = 9.81;
 
-fn shape(shape: Shape) -> Data {
+pub fn shape(shape: Shape) -> Data {
     Data { geometry: Geometry::Shape(Arc::new(shape)), ..Data::default() }
 }
 
@@ -25,11 +25,11 @@ fn cuboid(half: DVec3, turn: DQuat, centre: DVec3) -> Data {
     Data { geometry: Geometry::Surface(Arc::new(mesh)), ..Data::default() }
 }
 
-fn collision() -> Behavior {
+pub fn collision() -> Behavior {
     Behavior::new(&undine_actions::collision::DECLARATION)
 }
 
-fn collider(name: &str) -> Behavior {
+pub fn collider(name: &str) -> Behavior {
     Behavior::new(&undine_actions::collider::DECLARATION).named(name).set("input", name)
 }
 
@@ -298,7 +298,7 @@ fn a_block_that_hangs_on_a_spring_rests_on_a_slope() {
     assert!(moved.y.abs() < 1e-6, "{moved}");
 }
 
-fn bytes(simulation: &Simulation) -> Vec<u8> {
+pub fn bytes(simulation: &Simulation) -> Vec<u8> {
     let clock = simulation.clock();
     let state = State { frame: clock.frame, step: clock.substeps, ..State::default() };
     let mut bytes = Vec::new();

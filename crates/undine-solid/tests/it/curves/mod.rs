@@ -4,6 +4,7 @@ mod attached;
 mod bad_input;
 mod buckling;
 mod cantilever;
+mod contact;
 mod damped;
 mod helix;
 mod keeping;

@@ -1,0 +1,226 @@
+//! What passes through something all the same, however often a step is made again: it is held back, so that nothing ever passes.
+//!
+//! Bodies stay where the step began. Strands that would pass through each other move together, with the velocity of their common
+//! momentum, and as they were when the step began (rigid impact zones; Provot 1997, *Collision and self-collision handling in cloth model
+//! dedicated to design garments*; Bridson et al. 2002, *Robust treatment of collisions, contact and friction for cloth animation*, §7.4).
+//! Strands that would pass through what the scene moves stay where they are, or go with what holds them. Whatever that brings into the way
+//! of others is held back with them, until nobody passes.
+
+use super::find::Part;
+use super::{Side, Touching};
+use std::collections::{BTreeMap, BTreeSet};
+use undine_core::glam::DVec3;
+use undine_sim::coupling::Coupling;
+use undine_sim::newton::rod::transported;
+use undine_sim::newton::shape::Rods as Held;
+use undine_sim::offers::{Embedded, Rods};
+use undine_sim::{Moment, Result, World};
+
+/// How often those in the way of what is held back are looked for.
+const MOST_ROUNDS: usize = 64;
+
+/// A strand: the side, and its first particle.
+type Strand = (usize, u32);
+
+/// For each of `count` particles the first of those that edges join with it.
+pub(super) fn strands(count: usize, edges: &[[u32; 2]]) -> Vec<u32> {
+    let mut first: Vec<u32> = (0..count as u32).collect();
+    fn root(first: &mut [u32], n: u32) -> u32 {
+        let mut at = n;
+        while first[at as usize] != at {
+            first[at as usize] = first[first[at as usize] as usize];
+            at = first[at as usize];
+        }
+        at
+    }
+    for &[a, b] in edges {
+        let (a, b) = (root(&mut first, a), root(&mut first, b));
+        let least = a.min(b);
+        first[a as usize] = least;
+        first[b as usize] = least;
+    }
+    (0..count as u32).map(|n| root(&mut first, n)).collect()
+}
+
+/// Strands that move as one.
+#[derive(Default)]
+struct Zones {
+    /// The zone of each strand, named by its least.
+    of: BTreeMap<Strand, Strand>,
+    /// Zones that stay.
+    stay: BTreeSet<Strand>,
+}
+
+impl Zones {
+    fn of(&mut self, strand: Strand) -> Strand {
+        *self.of.entry(strand).or_insert(strand)
+    }
+
+    fn join(&mut self, one: Strand, other: Strand) {
+        let (one, other) = (self.of(one), self.of(other));
+        let (least, most) = (one.min(other), one.max(other));
+        self.of.values_mut().filter(|zone| **zone == most).for_each(|zone| *zone = least);
+        if self.stay.remove(&most) {
+            self.stay.insert(least);
+        }
+    }
+
+    fn stays(&mut self, strand: Strand) {
+        let zone = self.of(strand);
+        self.stay.insert(zone);
+    }
+}
+
+impl Touching {
+    /// Holds back what breaks the laws of contacts.
+    pub(super) fn hold_back(&mut self, world: &World, now: &Moment) -> Result<()> {
+        let mut zones = Zones::default();
+        for round in 0..MOST_ROUNDS {
+            let broken: Vec<[Part; 2]> = self
+                .found
+                .iter()
+                .filter(|found| self.is_broken(found))
+                .map(|found| [found.first, found.second])
+                .collect();
+            if broken.is_empty() {
+                break;
+            }
+            let strands = |part: &Part| self.strand_of(part);
+            for parts in &broken {
+                match [strands(&parts[0]), strands(&parts[1])] {
+                    [Some(one), Some(other)] => zones.join(one, other),
+                    [Some(one), None] | [None, Some(one)] => zones.stays(one),
+                    [None, None] => {}
+                }
+            }
+            if round + 1 == MOST_ROUNDS {
+                let all: Vec<Strand> = zones.of.keys().copied().collect();
+                all.into_iter().for_each(|strand| zones.stays(strand));
+            }
+            self.bodies_stay(world, broken.as_flattened())?;
+            self.move_zones(world, &zones, now.step)?;
+            self.find_contacts(world, now)?;
+        }
+        Ok(())
+    }
+
+    fn strand_of(&self, part: &Part) -> Option<Strand> {
+        let Part::Particles { object, on } = part else { return None };
+        let number = self.sides.iter().position(|side| side.object == *object)?;
+        let side = &self.sides[number];
+        matches!(side.boundary, Embedded::OnRods(_))
+            .then(|| (number, side.strand[on[0].0 as usize]))
+    }
+
+    fn bodies_stay(&self, world: &World, parts: &[Part]) -> Result<()> {
+        for side in &self.sides {
+            let Embedded::OnBodies(on) = side.boundary else { continue };
+            let points = &world.points[on.bodies.centres.points];
+            let mut position = points.column_mut(points.position())?;
+            let mut orientation = points.column_mut(on.bodies.orientation)?;
+            let mut velocity = points.column_mut(on.bodies.centres.velocity)?;
+            for part in parts {
+                let body = match part {
+                    Part::Particles { object, on } if *object == side.object => {
+                        side.body[on[0].0 as usize] as usize
+                    }
+                    Part::Body { object, body } if *object == side.object => *body as usize,
+                    _ => continue,
+                };
+                (position[body], orientation[body]) = side.bodies[body];
+                velocity[body] = DVec3::ZERO;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves the strands of each zone as one, from where the step began.
+    fn move_zones(&self, world: &World, zones: &Zones, step: f64) -> Result<()> {
+        // The mass, the momentum, and how far what is held moves in the step.
+        let mut sums: BTreeMap<Strand, (f64, DVec3)> = BTreeMap::new();
+        let mut led: BTreeMap<Strand, DVec3> = BTreeMap::new();
+        for (number, side) in self.sides.iter().enumerate() {
+            let Embedded::OnRods(on) = side.boundary else { continue };
+            let points = &world.points[on.vertices.points];
+            let (held, mass) = (points.column(on.held)?, points.column(on.vertices.mass)?);
+            let velocity = points.column(on.vertices.velocity)?;
+            let position = points.column(points.position())?;
+            for n in 0..points.len() {
+                let Some(zone) = zones.of.get(&(number, side.strand[n])) else { continue };
+                if held[n] & Held::PLACE != 0 {
+                    led.entry(*zone).or_insert(position[n] - side.start[n]);
+                    continue;
+                }
+                let sum = sums.entry(*zone).or_insert((0.0, DVec3::ZERO));
+                sum.0 += mass[n];
+                sum.1 += mass[n] * velocity[n];
+            }
+        }
+        let way = |zone: &Strand| match (led.get(zone), sums.get(zone)) {
+            (Some(led), _) => *led,
+            (None, Some((mass, momentum))) if !zones.stay.contains(zone) => {
+                *momentum / *mass * step
+            }
+            _ => DVec3::ZERO,
+        };
+        for (number, side) in self.sides.iter().enumerate() {
+            if let Embedded::OnRods(on) = side.boundary {
+                let of = |n: usize| zones.of.get(&(number, side.strand[n]));
+                side.shift(world, &on, |n| of(n).map(way), step)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Side {
+    /// Moves vertices of rods from where the step began by `way` [m], if it has one for them. Frames go along.
+    fn shift(
+        &self,
+        world: &World,
+        on: &Rods,
+        way: impl Fn(usize) -> Option<DVec3>,
+        step: f64,
+    ) -> Result<()> {
+        let points = &world.points[on.vertices.points];
+        let held = points.column(on.held)?;
+        let (start, end) = (points.column(on.edge[0])?, points.column(on.edge[1])?);
+        let mut position = points.column_mut(points.position())?;
+        let mut velocity = points.column_mut(on.vertices.velocity)?;
+        let mut frame = points.column_mut(on.frame)?;
+        let ways: Vec<Option<DVec3>> = (0..points.len()).map(way).collect();
+        for (n, way) in ways.iter().enumerate() {
+            let Some(way) = way else { continue };
+            if held[n] & Held::PLACE == 0 {
+                position[n] = self.start[n] + *way;
+                velocity[n] = *way / step;
+            }
+        }
+        for n in (0..ways.len()).filter(|&n| ways[n].is_some()) {
+            let edge = position[end[n] as usize] - position[start[n] as usize];
+            let tangent = edge.normalize_or(frame[n].x_axis);
+            frame[n] = transported(frame[n], tangent, 0.0);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strands_are_what_edges_join() {
+        assert_eq!(strands(7, &[[0, 1], [3, 2], [4, 3], [6, 6]]), [0, 0, 2, 2, 2, 5, 6]);
+    }
+
+    #[test]
+    fn zones_that_join_stay_if_one_of_them_does() {
+        let mut zones = Zones::default();
+        zones.join((0, 5), (0, 9));
+        zones.stays((1, 0));
+        zones.join((1, 0), (0, 9));
+        assert_eq!(zones.of.values().copied().collect::<BTreeSet<_>>().len(), 1);
+        assert!(zones.stay.contains(&(0, 5)));
+    }
+}

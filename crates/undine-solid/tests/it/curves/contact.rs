@@ -1,0 +1,254 @@
+//! Strands that touch colliders and each other, against what Coulomb's law says.
+
+use super::scene::{bending, curves, gravity, rod, straight, stretching, twisting, with_numbers};
+use crate::contact::{bytes, collider, collision, shape};
+use crate::scene::{Run, frames, vectors};
+use std::io::Cursor;
+use undine_core::glam::{DQuat, DVec3};
+use undine_geometry::Shape;
+use undine_geometry::ccd::{Gap, edge_edge};
+use undine_schema::setup::{Behavior, Group};
+use undine_sim::Simulation;
+use undine_sim::checkpoint::load;
+use undine_sim::input::Data;
+use undine_sim::simulation::Clock;
+
+const G: f64 = 9.81;
+
+/// Rods whose vibrations die away.
+fn damped(rod: Behavior) -> Group {
+    Group::default()
+        .with(rod)
+        .with(stretching().set("damping-time", 0.002))
+        .with(bending().set("damping-time", 0.002))
+        .with(twisting().set("damping-time", 0.002))
+}
+
+/// A string of 1 g/m over a cylinder of 5 cm, and loads of 100 g times `ratio` at its end and of 100 g at its beginning.
+fn capstan(ratio: f64, friction: f64, response: &str) -> Simulation {
+    let (radius, thick, edges) = (0.05, 0.5e-3, 24_usize);
+    let turn = std::f64::consts::PI / edges as f64;
+    // Edges touch with their middles.
+    let out = (radius + thick) / (0.5 * turn).cos();
+    let step = 2.0 * out * (0.5 * turn).sin();
+    let mut points = Vec::new();
+    for n in (1..=8).rev() {
+        points.push(DVec3::new(-out, -step * f64::from(n), 0.0));
+    }
+    for n in 0..=edges {
+        let angle = std::f64::consts::PI - turn * n as f64;
+        points.push(out * DVec3::new(angle.cos(), angle.sin(), 0.0));
+    }
+    for n in 1..=8 {
+        points.push(DVec3::new(out, -step * f64::from(n), 0.0));
+    }
+    let area = std::f64::consts::PI * thick * thick;
+    let mut density = vec![1300.0; points.len()];
+    let last = points.len() - 1;
+    // An end has half of an edge.
+    let load = 0.1 / (0.5 * step * area);
+    (density[0], density[last]) = (load, ratio * load);
+    let string = with_numbers(&curves(&[points]), "density", density);
+    let string_like = rod().set("radius", thick).set("youngs", 1e8);
+    let cylinder = Shape::cylinder(radius, 1.0).unwrap();
+    let setup = damped(string_like)
+        .with(collider("cylinder"))
+        .with(collision().set("friction", friction).set("response", response).set("stiffness", 1e3))
+        .with(gravity());
+    Run { substeps: 10, iterations: 2 }
+        .of(&setup, vec![("rod", string), ("cylinder", shape(cylinder))])
+}
+
+/// Where the load hangs.
+fn height(simulation: &Simulation) -> f64 {
+    vectors(simulation, "rod", "position").last().unwrap().y
+}
+
+/// The capstan: a string around half a cylinder holds up to e^{μπ} times the load at its other end, and beyond it loads fall with
+/// (m₂ − m₁e^{μπ})/(m₂ + m₁e^{μπ}) g.
+#[test]
+fn a_string_on_a_capstan_holds_as_much_as_friction_lets_it() {
+    let friction = 0.3;
+    let most = (friction * std::f64::consts::PI).exp();
+    for response in ["hard", "penalty"] {
+        let fallen = |share: f64| {
+            let mut simulation = capstan(share * most, friction, response);
+            // The string becomes as long as the loads make it.
+            let mut heights = vec![height(&simulation)];
+            for _ in 0..4 {
+                frames(&mut simulation, 3);
+                heights.push(height(&simulation));
+            }
+            [heights[1] - heights[2], heights[2] - heights[3], heights[3] - heights[4]]
+        };
+        let holds = fallen(0.95);
+        assert!(holds[2].abs() < 1e-4, "{response}: {holds:?}");
+        let ratio = 1.15;
+        let falls = fallen(ratio);
+        let acceleration = G * (ratio - 1.0) / (ratio + 1.0);
+        let found = (falls[1] - falls[0]) / (0.125 * 0.125);
+        assert!(
+            (found - acceleration).abs() < 0.1 * acceleration,
+            "{response}: {found} of {acceleration}"
+        );
+    }
+}
+
+/// Whether any two edges that no edge joins go through each other on the way.
+fn passed(strands: &[usize], from: &[DVec3], to: &[DVec3]) -> Option<[usize; 2]> {
+    let mut edges = Vec::new();
+    let mut first = 0;
+    for &count in strands {
+        edges.extend((first..first + count - 1).map(|n| [n, n + 1]));
+        first += count;
+    }
+    let nothing = Gap::new(0.0, 1e-12).unwrap();
+    for (n, &[a, b]) in edges.iter().enumerate() {
+        for &[c, d] in edges[..n].iter().filter(|edge| edge[1] + 1 < a) {
+            let start = [from[a], from[b], from[c], from[d]];
+            let end = [to[a], to[b], to[c], to[d]];
+            if edge_edge(start, end, nothing).unwrap().is_some() {
+                return Some([a, c]);
+            }
+        }
+    }
+    None
+}
+
+/// Runs so many steps, each of them a frame; nothing passes.
+fn never_pass(what: &str, simulation: &mut Simulation, strands: &[usize], steps: usize) {
+    let mut before = vectors(simulation, "rod", "position");
+    for step in 0..steps {
+        frames(simulation, 1);
+        let now = vectors(simulation, "rod", "position");
+        let found = passed(strands, &before, &now);
+        assert!(found.is_none(), "{what}: {found:?} in step {step}");
+        before = now;
+    }
+}
+
+fn thread() -> Behavior {
+    rod().set("radius", 0.5e-3).set("youngs", 1e8)
+}
+
+/// A strand that is held at one end, and one that falls across it with 2 m/s.
+fn across(response: &str) -> (Group, Data) {
+    let held = straight(DVec3::new(-0.1, 0.0, 0.003), DVec3::new(0.1, 0.0, 0.003), 12);
+    let falls = straight(DVec3::new(0.004, 0.02, -0.1), DVec3::new(0.004, 0.02, 0.1), 12);
+    let mut velocity = vec![DVec3::ZERO; 26];
+    velocity[13..].fill(DVec3::Y * -2.0);
+    let data = curves(&[held, falls]);
+    let mut cloud = data.cloud().unwrap().into_owned();
+    cloud.vectors.insert("v".to_owned(), velocity);
+    let setup = damped(thread())
+        .with(collision().set("friction", 0.5).set("response", response))
+        .with(gravity());
+    (setup, data.with_cloud(cloud).unwrap())
+}
+
+#[test]
+fn a_strand_that_falls_on_a_strand_does_not_cross_it() {
+    for response in ["hard", "penalty"] {
+        let (setup, data) = across(response);
+        let run = Run { substeps: 1, iterations: 1 }.with_frame(1.0 / 240.0);
+        let mut simulation = run.of(&setup, vec![("rod", data)]);
+        never_pass(response, &mut simulation, &[13, 13], 120);
+    }
+}
+
+/// A fan of strands at 30 m/s into strands at rest, in steps of which each takes them as far as they are long.
+#[test]
+fn fast_strands_never_pass_through_each_other() {
+    let (mut strands, mut velocity) = (Vec::new(), Vec::new());
+    for n in 0..4 {
+        let x = 0.02 * f64::from(n);
+        strands.push(straight(DVec3::new(x, 0.0, -0.15), DVec3::new(x + 0.01, 0.001, 0.15), 10));
+        velocity.extend([DVec3::ZERO; 11]);
+    }
+    for n in 0..3 {
+        let y = 0.05 + 0.02 * f64::from(n);
+        strands.push(straight(
+            DVec3::new(-0.1, y, 0.013 * f64::from(n)),
+            DVec3::new(0.16, y, 0.03),
+            10,
+        ));
+        velocity.extend([DVec3::new(3.0, -30.0, 1.0); 11]);
+    }
+    let data = curves(&strands);
+    let mut cloud = data.cloud().unwrap().into_owned();
+    cloud.vectors.insert("v".to_owned(), velocity);
+    let data = data.with_cloud(cloud).unwrap();
+    let setup = damped(thread()).with(collision().set("friction", 0.3));
+    for steps in [100.0, 400.0] {
+        let run = Run { substeps: 1, iterations: 1 }.with_frame(1.0 / steps);
+        let mut simulation = run.of(&setup, vec![("rod", data.clone())]);
+        let start = simulation.budget().unwrap();
+        never_pass(&format!("{steps} steps a second"), &mut simulation, &[11; 7], 40);
+        let end = simulation.budget().unwrap();
+        let lost = (end.momentum - start.momentum).length() / start.momentum.length();
+        assert!(lost < 1e-9, "momentum changes by {lost} of itself");
+        assert!(
+            end.kinetic_energy < start.kinetic_energy,
+            "{} J to {} J",
+            start.kinetic_energy,
+            end.kinetic_energy
+        );
+    }
+}
+
+/// Hair that falls on a sphere.
+fn on_a_sphere(response: &str) -> (Group, Vec<(&'static str, Data)>) {
+    let strand = |n: usize| {
+        let (x, z) = (0.012 * (n % 3) as f64 - 0.012, 0.012 * (n / 3) as f64 - 0.012);
+        let way = DQuat::from_rotation_y(0.9 * n as f64) * DVec3::X * 0.06;
+        let middle = DVec3::new(x, 0.105 + 0.002 * n as f64, z);
+        straight(middle - way, middle + way, 12)
+    };
+    let groom = curves(&(0..9).map(strand).collect::<Vec<_>>());
+    let hair = rod().set("radius", 0.1e-3).set("youngs", 1e8);
+    let setup = damped(hair)
+        .with(collider("head"))
+        .with(collision().set("friction", 0.5).set("response", response).set("stiffness", 1.0))
+        .with(gravity());
+    (setup, vec![("rod", groom), ("head", shape(Shape::sphere(0.1).unwrap()))])
+}
+
+#[test]
+fn hair_on_a_sphere_comes_to_rest() {
+    let (setup, inputs) = on_a_sphere("hard");
+    let mut simulation = Run { substeps: 2, iterations: 1 }.of(&setup, inputs);
+    frames(&mut simulation, 36);
+    let fastest = vectors(&simulation, "rod", "v");
+    let fastest = fastest.iter().fold(0.0, |most: f64, v| most.max(v.length()));
+    // Gravity makes 0.2 m/s in a substep.
+    assert!(fastest < 5e-3, "{fastest} m/s");
+    let places = vectors(&simulation, "rod", "position");
+    let deepest = places.iter().fold(f64::INFINITY, |least, at| least.min(at.length()));
+    assert!(deepest > 0.1, "{deepest} m from the centre");
+}
+
+#[test]
+fn resumed_hair_in_contact_has_the_same_bytes_and_so_has_that_on_more_threads() {
+    for response in ["hard", "penalty"] {
+        let (setup, inputs) = on_a_sphere(response);
+        let begin = || Run { substeps: 3, iterations: 1 }.of(&setup, inputs.clone());
+        let mut whole = begin();
+        frames(&mut whole, 3);
+        let checkpoint = bytes(&whole);
+        frames(&mut whole, 3);
+        let mut resumed = begin();
+        let state = load(None, &mut resumed.world, &mut Cursor::new(&checkpoint)).unwrap();
+        resumed.set_clock(Clock { frame: state.frame, substeps: state.step });
+        frames(&mut resumed, 3);
+        assert!(bytes(&resumed) == bytes(&whole), "{response}: forces are in channels");
+        for threads in [1, 2] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let other = pool.install(|| {
+                let mut other = begin();
+                frames(&mut other, 6);
+                bytes(&other)
+            });
+            assert!(other == bytes(&whole), "{response}: threads do not show");
+        }
+    }
+}
