@@ -42,7 +42,7 @@ const LOOKS: &[Look] = &[
     Look { name: "shaking-head", frame: 18, options: &[] },
     Look { name: "dam-break", frame: 31, options: &[] },
     Look { name: "double-dam-break", frame: 17, options: &[] },
-    Look { name: "water-drop", frame: 22, options: &[] },
+    Look { name: "water-drop", frame: 22, options: &["--finish=water"] },
     Look { name: "honey-coil", frame: 61, options: &[] },
     Look { name: "pouring", frame: 50, options: &["--finish=water"] },
     Look { name: "paddle-wheel", frame: 40, options: &[] },

@@ -16,6 +16,7 @@ pub mod guide;
 pub mod kill;
 pub mod nearby;
 pub mod springs;
+pub mod surface;
 pub mod transition;
 
 pub use error::{ActionError, Result};
@@ -38,4 +39,5 @@ pub const BEHAVIORS: &[BehaviorKind] = &[
     BehaviorKind::operator::<transition::Transition>(&transition::DECLARATION),
     BehaviorKind::operator::<emit::Emit>(&emit::DECLARATION),
     BehaviorKind::operator::<kill::Kill>(&kill::DECLARATION),
+    BehaviorKind::operator::<surface::Surface>(&surface::DECLARATION),
 ];

@@ -215,9 +215,9 @@ pub struct Surface {
     /// The radius of all particles, such as "5 mm"; by default that of the channel pscale. About the spacing of particles
     #[arg(long, value_name = "LENGTH", value_parser = length)]
     pub radius: Option<f64>,
-    /// What radii are multiplied by
-    #[arg(long, value_name = "FACTOR", value_parser = factor, default_value = "1")]
-    pub scale: f64,
+    /// What radii are multiplied by; by default 1, or 1.7 for those of pscale, which is that of a ball of the particle's volume
+    #[arg(long, value_name = "FACTOR", value_parser = factor)]
+    pub scale: Option<f64>,
     /// The width of a voxel; by default 0.4 of the mean radius
     #[arg(long, value_name = "LENGTH", value_parser = length)]
     pub voxel: Option<f64>,
@@ -254,6 +254,9 @@ pub struct Surface {
     /// Drops parts of less than this volume: "1 mm3"
     #[arg(long, value_name = "VOLUME", value_parser = volume, default_value = "0 m3")]
     pub least: f64,
+    /// Fills cavities of less than this volume; by default those smaller than a ball of two mean radii
+    #[arg(long, value_name = "VOLUME", value_parser = volume)]
+    pub bubbles: Option<f64>,
     /// Takes velocities and other channels from the nearest particle alone, and does not blend them
     #[arg(long)]
     pub nearest: bool,

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use undine::ExitCode;
 use undine::surface::{
-    Anisotropy, Averaging, Carrying, Method, SurfaceError, SurfaceOptions, surface as surface_of,
+    Anisotropy, Averaging, Carrying, Method, Recipe, SurfaceError, surface as surface_of,
 };
 use undine_core::MemoryBudget;
 use undine_io::convert::{Job, plan, read_points};
@@ -24,7 +24,7 @@ pub fn surface(arguments: &Surface) -> ExitCode {
             eprintln!("error: {why}");
             match &why {
                 SurfaceError::Io(why) => exit_code(why),
-                SurfaceError::Geometry(_) => ExitCode::Failed,
+                SurfaceError::Geometry(_) | SurfaceError::Filter(_) => ExitCode::Failed,
                 SurfaceError::NoRadius => ExitCode::BadScene,
             }
         }
@@ -40,7 +40,7 @@ fn surfaced(arguments: &Surface) -> Result<ExitCode, SurfaceError> {
             "a mesh has no place there; write a .ply, .obj, .stl, .glb or USD file".to_owned();
         return Err(IoError::NoConversion { from, to, why }.into());
     }
-    let options = options(arguments);
+    let recipe = recipe(arguments);
     let limit = arguments.memory.or_else(|| memory::default_budget(1));
     let budget = limit.map_or_else(MemoryBudget::unlimited, MemoryBudget::new);
     let stop = signal::watch();
@@ -53,7 +53,7 @@ fn surfaced(arguments: &Surface) -> Result<ExitCode, SurfaceError> {
             eprintln!("stopped: {n} of {} files are written, each of them whole", jobs.len());
             return Ok(ExitCode::Interrupted);
         }
-        faces += file(job, arguments, &options, &budget).inspect_err(|_| {
+        faces += file(job, arguments, &recipe, &budget).inspect_err(|_| {
             clear();
             eprintln!("in {}:", job.from.display());
         })?;
@@ -73,18 +73,18 @@ fn surfaced(arguments: &Surface) -> Result<ExitCode, SurfaceError> {
 fn file(
     job: &Job,
     arguments: &Surface,
-    options: &SurfaceOptions,
+    recipe: &Recipe,
     budget: &MemoryBudget,
 ) -> Result<usize, SurfaceError> {
     let reading = read_points(job, arguments.grid.as_deref())?;
-    let mesh = surface_of(&reading.geometry.points, options, budget.clone())?;
+    let mesh = surface_of(&reading.geometry.points, recipe, None, budget.clone())?;
     let mut metadata = reading.metadata;
     metadata.frame = job.frame.or(metadata.frame);
     write(&job.to, &mesh, &WriteOptions { metadata, ..WriteOptions::default() })?;
     Ok(mesh.faces.map_or(0, |faces| faces.polygons.len()))
 }
 
-fn options(arguments: &Surface) -> SurfaceOptions {
+fn recipe(arguments: &Surface) -> Recipe {
     let usual = Anisotropy::default();
     let search = arguments.search;
     let method = match arguments.method {
@@ -101,7 +101,7 @@ fn options(arguments: &Surface) -> SurfaceOptions {
         SurfaceMethod::Average => average(Averaging::PLAIN, search),
         SurfaceMethod::CorrectedAverage => average(Averaging::CORRECTED, search),
     };
-    SurfaceOptions {
+    Recipe {
         method,
         radius: arguments.radius,
         scale: arguments.scale,
@@ -109,6 +109,7 @@ fn options(arguments: &Surface) -> SurfaceOptions {
         smooth: arguments.smooth,
         coarsen: arguments.coarsen,
         least: arguments.least,
+        bubbles: arguments.bubbles,
         carrying: if arguments.nearest { Carrying::Nearest } else { Carrying::Blended },
     }
 }

@@ -146,9 +146,12 @@ impl Check<'_> {
         let found =
             outwards(group).map(|group| below(group, name)).find(|full| known.contains(full));
         if found.is_none() {
-            let help = match known {
+            // Filters of a Behavior are inputs that nobody else names.
+            let known: Vec<&str> =
+                known.iter().map(String::as_str).filter(|name| !name.contains('.')).collect();
+            let help = match known[..] {
                 [] => format!("write input \"{name}\" file=\"…\" at the top level"),
-                _ => suggestion(name, known.iter().map(String::as_str), "there are"),
+                _ => suggestion(name, known.into_iter(), "there are"),
             };
             self.report
                 .add(Diagnostic::error(place, format!("there is no input `{name}`")).help(help));

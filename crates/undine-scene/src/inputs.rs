@@ -105,7 +105,12 @@ impl Tree<'_> {
     }
 
     /// A source or a filter, the `n`-th of its parent.
-    fn graph_node(&mut self, element: &Element, parent: &str, n: usize) -> Option<GraphNode> {
+    pub(crate) fn graph_node(
+        &mut self,
+        element: &Element,
+        parent: &str,
+        n: usize,
+    ) -> Option<GraphNode> {
         let Some(declaration) = self.catalogue.graph_node(&element.name) else {
             let name = &element.name;
             if self.catalogue.behavior(name).is_some() {

@@ -162,6 +162,12 @@ impl Output {
     }
 }
 
+impl Default for Output {
+    fn default() -> Self {
+        Self::plain()
+    }
+}
+
 /// The pairs of `v=velocity pscale=radius`, or what is wrong with it.
 fn renamed(text: &str) -> Result<Vec<(String, String)>, String> {
     let mut pairs: Vec<(String, String)> = Vec::new();

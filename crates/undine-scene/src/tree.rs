@@ -3,15 +3,18 @@
 //! Every value is read against its parameter here; what names something else is looked up afterwards, in [`crate::check`].
 
 use crate::address::below;
-use crate::catalogue::{Catalogue, KEYWORDS, suggestion};
+use crate::catalogue::{Catalogue, KEYWORDS, listed, suggestion};
 use crate::diagnostic::{Diagnostic, Place, Report};
 use crate::document::{Atom, Element, Property, Scalar};
 use crate::scene::Input;
 use crate::settings::Settings;
-use crate::{keys, render, values, words};
+use crate::{graph, keys, render, values, words};
 use std::collections::BTreeMap;
 use undine_schema::setup::{self, Behavior, Group, Node};
-use undine_schema::{Declaration, Kind, Parameter, Setting, spelling};
+use undine_schema::{Declaration, Kind, Parameter, Setting, Value, spelling};
+
+/// The parameter of a Behavior that takes filters in its block.
+const FILTERS: &str = "filters";
 
 /// Builds a scene's tree, and keeps the place of everything in it.
 pub struct Tree<'a> {
@@ -257,8 +260,52 @@ impl Tree<'_> {
         let path = below(path, &name);
         self.places.insert(path.clone(), element.header());
         let disabled = self.disabled(element);
-        let settings = self.settings_of(element, declaration, &path, |_| false).0;
+        let takes_filters = declaration.parameter(FILTERS).is_some();
+        let catalogue = self.catalogue;
+        let is_filter = |name: &str| takes_filters && catalogue.graph_node(name).is_some();
+        let (mut settings, filters) = self.settings_of(element, declaration, &path, is_filter);
+        if takes_filters {
+            self.filters(declaration, &path, &filters, &mut settings);
+        }
         Behavior { name, declaration, disabled, settings }
+    }
+
+    /// The filters in the block of a Behavior: an input without a source, which has the name of the parameter that takes it.
+    fn filters(
+        &mut self,
+        declaration: &Declaration,
+        path: &str,
+        filters: &[&Element],
+        settings: &mut setup::Settings,
+    ) {
+        let name = format!("{path}.{FILTERS}");
+        if let Some(place) = self.places.get(&name) {
+            let error = Diagnostic::error(place, "filters are not named, they are written down");
+            let example = format!("write {} {{ soften }}", declaration.name);
+            self.report.add(error.help(example));
+            return;
+        }
+        let mut nodes = Vec::new();
+        for element in filters {
+            let known = self.catalogue.graph_node(&element.name);
+            if known.is_some_and(|node| !graph::changes_distances(node)) {
+                let what = format!("`{}` does not change distances", element.name);
+                let all = self.catalogue.graph_nodes();
+                let names: Vec<&str> = all
+                    .filter(|node| graph::changes_distances(node))
+                    .map(|node| node.name)
+                    .collect();
+                let help = format!("filters of a `{}` are {}", declaration.name, listed(&names));
+                self.report.add(Diagnostic::error(&element.place, what).help(help));
+                continue;
+            }
+            nodes.extend(self.graph_node(element, path, nodes.len()));
+        }
+        if !nodes.is_empty() {
+            settings.insert(FILTERS.to_owned(), Setting::Constant(Value::Text(name.clone())));
+            let attributes = BTreeMap::new();
+            self.inputs.push(Input { name, disabled: false, nodes, attributes });
+        }
     }
 
     /// The name that a Behavior or a node of the graph is given, by default what it is.

@@ -12,7 +12,7 @@ use crate::coupling::Coupling;
 use crate::error::{Result, SimError};
 use crate::input::{Data, Inputs};
 use crate::object::{Object, ObjectBehavior};
-use crate::offers::{ObjectId, Offers};
+use crate::offers::{ObjectId, Offers, Skin};
 use crate::task::Worker;
 use crate::values::Values;
 use crate::world::{ObjectEntry, World};
@@ -85,6 +85,11 @@ pub trait Behavior: Send {
     /// The size of the acceleration that it gives to everything in its scope alike [m/s²], for a Force that does.
     fn acceleration(&self) -> f64 {
         0.0
+    }
+
+    /// The mesh that it has written with every frame, if any.
+    fn skin(&self) -> Option<&Skin> {
+        None
     }
 
     /// Its Objects, as Objects.

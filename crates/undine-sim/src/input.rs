@@ -23,6 +23,12 @@ pub trait Inputs: Send + Sync {
     /// Whether it is not the same at all times.
     fn changes(&self, name: &str) -> bool;
 
+    /// What the filters of an input that has no source of its own make of some data, at a time [s].
+    fn filtered(&self, name: &str, _: Data, _: f64) -> Result<Arc<Data>> {
+        let what = format!("there are no filters `{name}`");
+        Err(crate::SimError::setup(name, what, "write them into the block of the Behavior"))
+    }
+
     /// Which way is up in the scene: a unit vector.
     fn up(&self) -> DVec3 {
         DVec3::Y

@@ -10,6 +10,7 @@ use undine_core::particles::TopologicalParticles;
 use undine_core::volume::{MacHandle, MaskHandle, Resolution};
 use undine_core::{ChannelSpec, DiscreteVolume, Handle, ParticleSystem};
 use undine_geometry::collider::Collider;
+use undine_geometry::surfacing::Recipe;
 use undine_geometry::{Shape, Triangles};
 
 /// An Object of the World.
@@ -39,6 +40,30 @@ pub struct Offers {
     pub port: Option<Port>,
     /// What is to be seen of it, where that is more than points.
     pub looks: Option<Looks>,
+}
+
+impl Offers {
+    /// Its particles in spatial order, whatever they are to it.
+    pub fn particles(&self) -> Option<Id<ParticleSystem>> {
+        let port = self.port.map(|port| port.particles.particles);
+        let fluid = || Some(self.fluid?.particles?.particles);
+        let material = || match self.material? {
+            Material::Spatial(spatial) => Some(spatial.particles),
+            Material::Topological(_) => None,
+        };
+        port.or_else(fluid).or_else(material)
+    }
+}
+
+/// A mesh that is made of the particles of Objects whenever a frame is written. Nothing that is simulated depends on it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Skin {
+    /// The Objects, all of which have particles.
+    pub of: Vec<ObjectId>,
+    /// How they become a mesh.
+    pub recipe: Recipe,
+    /// The input whose filters change distances before they become a mesh.
+    pub filters: Option<String>,
 }
 
 /// Particles that carry mass, with the sums that Forces add to.

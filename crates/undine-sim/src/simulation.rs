@@ -7,6 +7,7 @@ use crate::build;
 use crate::error::{Place, Result, SimError};
 use crate::input::Inputs;
 use crate::object::AnyObject;
+use crate::offers::Skin;
 use crate::registry::{self, NotFinite};
 use crate::report::{Observer, SubstepReport};
 use crate::schedule::{Entry, Schedule};
@@ -163,6 +164,12 @@ impl Simulation {
         self.tree.behaviors.iter().flat_map(|entry| {
             entry.behavior.objects().into_iter().map(|object| (entry.path.as_str(), object))
         })
+    }
+
+    /// The meshes that are written with every frame, with the paths of the Behaviors that ask for them.
+    pub fn skins(&self) -> impl Iterator<Item = (&str, &Skin)> {
+        let at_work = self.tree.behaviors.iter().filter(|entry| entry.left_out.is_none());
+        at_work.filter_map(|entry| Some((entry.path.as_str(), entry.behavior.skin()?)))
     }
 
     /// What all Objects together have of mass, momentum and energy, that of their places under Forces among it.

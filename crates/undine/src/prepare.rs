@@ -80,6 +80,26 @@ pub fn stem(path: &str, suffix: Option<&str>) -> String {
     }
 }
 
+/// What the files of a mesh are called that a `surface` asks for, before the frame's number: `water-surface`, or with a name of its own
+/// `water-surface-skin`.
+pub fn stem_of_skin(path: &str) -> String {
+    let (group, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let words = [group, SURFACE, if name == SURFACE { "" } else { name }];
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    stem(&words.join("/"), None)
+}
+
+/// Whether files called so hold a mesh of particles that files called otherwise hold: those of its Group.
+pub fn is_skin_of(stem: &str, other: &str) -> bool {
+    let words: Vec<&str> = stem.split('-').collect();
+    let Some(at) = words.iter().rposition(|word| *word == SURFACE) else { return false };
+    let others: Vec<&str> = other.split('-').collect();
+    stem != other && others.starts_with(&words[..at])
+}
+
+/// What a surface is called that has no name of its own.
+const SURFACE: &str = "surface";
+
 /// The Objects that an output writes; `None` for all.
 pub fn objects_of(output: &Output, simulation: &Simulation) -> Option<Vec<ObjectId>> {
     objects_below(output.of.as_deref(), simulation)
@@ -166,9 +186,13 @@ fn check_channels(n: usize, output: &Output, simulation: &Simulation) -> undine_
 /// Refuses Objects whose files would have one name, or one that no file can have, before there is any work to lose.
 fn check_names(simulation: &Simulation) -> undine_sim::Result<()> {
     let mut taken = std::collections::BTreeMap::new();
-    for (path, object) in simulation.objects() {
-        for (suffix, _) in object.output() {
-            let name = stem(path, suffix);
+    let objects = simulation.objects().map(|(path, object)| {
+        let stores = object.output().into_iter();
+        (path, stores.map(|(suffix, _)| stem(path, suffix)).collect::<Vec<_>>())
+    });
+    let skins = simulation.skins().map(|(path, _)| (path, vec![stem_of_skin(path)]));
+    for (path, names) in objects.chain(skins) {
+        for name in names {
             let is_plain = |c: char| c.is_alphanumeric() || "-_. ".contains(c);
             if !name.chars().all(is_plain) || name.starts_with('.') || name.len() > 200 {
                 let what = format!("`{name}` is no good name for a file");

@@ -75,6 +75,37 @@ impl LevelSet {
         self.flow(steps as u32, mask, (time / steps.max(1.0)) as f32)
     }
 
+    /// Changes the surface only as much as a mask says: distances of before and after are mixed. Where it has part of its effect, ways
+    /// longer than the band is wide count as if they were that long. Collective.
+    pub fn masked(
+        &mut self,
+        mask: &Mask,
+        change: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        let before = Before::of(self)?;
+        change(self)?;
+        self.cover(&self.topology().all().union(before.volume.topology().all()))?;
+        let effects = mask.effects(self)?;
+        let width = self.width;
+        let accessor = Accessor::new("mix distances", &self.domain).over(self.topology());
+        let access = (before.volume.own(before.distance), self.volume.write(self.distance));
+        accessor.run_with(access, Vec::new, |elsewhere, here, (old, to)| {
+            let old = match before.volume.topology().slot(here.bucket) {
+                Some(_) => old,
+                None => {
+                    let is_inside = before.beyond.is_inside(here.bucket);
+                    elsewhere.clear();
+                    elsewhere.resize(super::VOXELS, if is_inside { -width } else { width });
+                    &elsewhere[..]
+                }
+            };
+            effects[here.slot as usize].limit(old, to);
+        })?;
+        self.find_beyond()?;
+        self.renormalise()?;
+        self.restore(mask, &before)
+    }
+
     fn flow(&mut self, steps: u32, mask: Option<&Mask>, time: f32) -> Result<()> {
         let voxel = self.voxel_size() as f32;
         self.iterate("flow by mean curvature", 1, steps, mask, {

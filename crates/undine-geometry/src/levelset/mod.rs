@@ -16,6 +16,7 @@ mod filter_laplacian;
 mod filter_mean;
 mod filter_median;
 mod fracture;
+mod gather;
 pub(crate) mod lanes;
 mod mask;
 mod measure;

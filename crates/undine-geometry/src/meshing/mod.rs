@@ -1,4 +1,4 @@
-//! Tools that make and change meshes: contour; weld, orient, fill holes, smooth, subdivide, decimate; and what a closed one
+//! Tools that make and change meshes: contour; weld, orient, fill holes, smooth, sharpen, subdivide, decimate; and what a closed one
 //! weighs.
 //!
 //! Each takes any triangles, however broken, and gives a defined result or a typed error. A tool that changes which
@@ -15,6 +15,7 @@ mod orient;
 mod origins;
 mod parts;
 mod quadric;
+mod sharpen;
 mod sides;
 mod smooth;
 mod subdivide;
@@ -27,7 +28,8 @@ pub use measure::mass_properties;
 pub use normals::vertex_normals;
 pub use orient::{Oriented, orient};
 pub use origins::{Origins, Remeshed};
-pub use parts::without_parts_below;
+pub use parts::{without_cavities_below, without_parts_below};
+pub use sharpen::sharpen;
 pub use smooth::{SmoothMethod, SmoothWeights, Smoothing, smooth};
 pub use subdivide::{Subdivision, SubdivisionScheme, subdivide};
 pub use weld::weld;

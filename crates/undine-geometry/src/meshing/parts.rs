@@ -1,4 +1,4 @@
-//! Parts of a mesh that do not touch: small ones dropped.
+//! Parts of a mesh that do not touch: small ones dropped, small cavities filled.
 
 use super::{Origins, Remeshed, compact};
 use crate::error::{GeometryError, Result};
@@ -6,10 +6,27 @@ use crate::triangles::Triangles;
 
 /// The mesh without the parts that enclose less than a volume [m³]; cavities count by their size like all else.
 pub fn without_parts_below(mesh: &Triangles, volume: f64) -> Result<Remeshed> {
-    if !(volume >= 0.0 && volume.is_finite()) {
-        let (what, wanted) = ("the least volume of a part [m³]", "zero or positive, and finite");
-        return Err(GeometryError::BadParameter { what, found: volume, wanted });
+    check("the least volume of a part [m³]", volume)?;
+    parts_with(mesh, |found| found.abs() >= volume)
+}
+
+/// The mesh without the cavities of less than a volume [m³]: they are filled.
+pub fn without_cavities_below(mesh: &Triangles, volume: f64) -> Result<Remeshed> {
+    check("the least volume of a cavity [m³]", volume)?;
+    // Cavities turn the other way.
+    parts_with(mesh, |found| found >= 0.0 || found <= -volume)
+}
+
+fn check(what: &'static str, volume: f64) -> Result<()> {
+    if volume >= 0.0 && volume.is_finite() {
+        return Ok(());
     }
+    let wanted = "zero or positive, and finite";
+    Err(GeometryError::BadParameter { what, found: volume, wanted })
+}
+
+/// The parts whose volume [m³], negative for cavities, is wanted.
+fn parts_with(mesh: &Triangles, wanted: impl Fn(f64) -> bool) -> Result<Remeshed> {
     let parts = mesh.clone().into_surface("mesh")?.components();
     let mut volumes = vec![0.0; parts.count()];
     let part_of = |corners: &[u32; 3]| parts.of_vertex()[corners[0] as usize] as usize;
@@ -22,6 +39,6 @@ pub fn without_parts_below(mesh: &Triangles, volume: f64) -> Result<Remeshed> {
         volumes[part] += (a - origin).dot((b - origin).cross(c - origin)) / 6.0;
     }
     let kept = mesh.indices().iter().copied().zip(0..);
-    let kept = kept.filter(|(corners, _)| volumes[part_of(corners)].abs() >= volume).collect();
+    let kept = kept.filter(|(corners, _)| wanted(volumes[part_of(corners)])).collect();
     compact(mesh.positions(), Origins::identity(mesh.positions().len()), kept)
 }

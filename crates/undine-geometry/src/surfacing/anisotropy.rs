@@ -82,12 +82,14 @@ pub(super) struct Kernel {
     pub radius: f32,
     /// Half of the box around it.
     pub half: Vec3,
+    /// No smaller than the largest eigenvalue of G: |G y| is at most so many times |y|.
+    pub steepest: f32,
 }
 
 impl Kernel {
     pub fn sphere(centre: Vec3, radius: f32) -> Self {
         let inverse = [1.0, 0.0, 0.0, 1.0, 0.0, 1.0];
-        Self { centre, inverse, radius, half: Vec3::splat(radius) }
+        Self { centre, inverse, radius, half: Vec3::splat(radius), steepest: 1.0 }
     }
 
     /// The ellipsoid whose points are `stretch` times those of a sphere; `stretch` is symmetric and positive.
@@ -97,7 +99,11 @@ impl Kernel {
         let rows = stretch.transpose();
         let half = DVec3::new(rows.x_axis.length(), rows.y_axis.length(), rows.z_axis.length());
         let half = half.as_vec3() * radius;
-        Self { centre, inverse: inverse.map(|n| n as f32), radius, half }
+        // No eigenvalue is larger than the largest sum of a row (Gershgorin).
+        let columns = [g.x_axis, g.y_axis, g.z_axis];
+        let sums = columns.map(|column| column.abs().element_sum());
+        let steepest = sums[0].max(sums[1]).max(sums[2]) as f32;
+        Self { centre, inverse: inverse.map(|n| n as f32), radius, half, steepest }
     }
 
     /// The distance [voxels] of a place, as it is stamped.
@@ -371,10 +377,13 @@ fn sums(axes: [&[f32]; 3], count: usize, place: [f32; 3], radius: f32) -> [f32; 
     let one = Lanes::splat(1.0);
     let per = 1.0 / radius;
     let mut sums = [zero; 10];
-    let [px, py, pz] = place.map(Lanes::splat);
+    // Axis by axis: calls of `map` on arrays of lanes are not inlined, and pass them through memory.
+    let [px, py, pz] = [Lanes::splat(place[0]), Lanes::splat(place[1]), Lanes::splat(place[2])];
+    let [xs, ys, zs] = axes;
     for first in (0..count).step_by(8) {
-        let [x, y, z] = [0, 1, 2].map(|axis| Lanes::load(axes[axis], first));
-        let [x, y, z] = [per * (x - px), per * (y - py), per * (z - pz)];
+        let x = per * (Lanes::load(xs, first) - px);
+        let y = per * (Lanes::load(ys, first) - py);
+        let z = per * (Lanes::load(zs, first) - pz);
         let square = x * x + y * y + z * z;
         // Also zero for those read beyond the end: they lie in a slab too far away, or nowhere.
         let w = (one - square * square.sqrt()).max(zero);

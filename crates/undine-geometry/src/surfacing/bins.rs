@@ -5,6 +5,7 @@ use crate::error::{GeometryError, Result};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
+use undine_core::domain::{NONE, offset_towards};
 use undine_core::glam::{IVec3, Vec3};
 use undine_core::{Bucket, BucketKey, BucketSet, GridDomain, Topology};
 
@@ -104,6 +105,17 @@ impl Bins {
     /// Visits the Buckets with particles within so many Buckets of one, itself included, always in the same order: the slot, and
     /// where its corner lies from the one's, in voxels.
     pub fn each_around(&self, bucket: Bucket, rings: i32, mut visit: impl FnMut(u32, Vec3)) {
+        // A Bucket that has particles knows its neighbours.
+        if rings == 1
+            && let Some(own) = self.topology.slot(bucket)
+        {
+            for (direction, &slot) in self.topology.neighbours(own).iter().enumerate() {
+                if slot != NONE {
+                    visit(slot, EDGE * offset_towards(direction).as_vec3());
+                }
+            }
+            return;
+        }
         for x in -rings..=rings {
             for y in -rings..=rings {
                 for z in -rings..=rings {

@@ -5,6 +5,7 @@
 //! A Bucket with a single voxel between the particles is looked at like any other, so that bubbles and gaps stay.
 
 use super::bins::{Bins, rings};
+use super::stamp::Chunk;
 use rayon::prelude::*;
 use undine_core::domain::NONE;
 use undine_core::glam::Vec3;
@@ -12,12 +13,34 @@ use undine_core::glam::Vec3;
 /// Whether each slot of the bins is buried.
 pub(super) fn buried(bins: &Bins) -> Vec<bool> {
     let slots = bins.topology.local() as u32;
-    let full: Vec<bool> = (0..slots).into_par_iter().map(|slot| is_full(bins, slot)).collect();
+    // Beside a Bucket without particles hardly any is full: not worth a look.
+    let is_among = |slot: u32| !bins.topology.neighbours(slot).contains(&NONE);
+    let full: Vec<bool> =
+        (0..slots).into_par_iter().map(|slot| is_among(slot) && is_full(bins, slot)).collect();
     let is_buried = |slot: u32| {
         let around = bins.topology.neighbours(slot);
         around.iter().all(|&slot| slot != NONE && full[slot as usize])
     };
     (0..slots).into_par_iter().map(is_buried).collect()
+}
+
+/// Takes the voxels of a Bucket beside one that is buried, so many voxels away, for inside. Spheres close what gaps ellipsoids and means
+/// may have there; a gap that reached the Bucket without voxels would have no end.
+pub(super) fn close(to: &mut Chunk, shift: Vec3) {
+    // From where to where along each axis: one layer beside it, or all.
+    let beside = |shift: f32| match shift {
+        s if s < 0.0 => 0..=0,
+        s if s > 0.0 => 7..=7,
+        _ => 0..=7,
+    };
+    for x in beside(shift.x) {
+        for y in beside(shift.y) {
+            for z in beside(shift.z) {
+                let distance = &mut to[x << 6 | y << 3 | z];
+                *distance = distance.min(-0.5);
+            }
+        }
+    }
 }
 
 /// Whether all voxel centres of a Bucket lie in spheres.

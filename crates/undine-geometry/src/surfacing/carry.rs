@@ -1,10 +1,10 @@
 //! What particles carry, brought to any place near their surface: from the nearest ellipsoid, as thesis §5.5 does for velocities, or
 //! blended so that linear fields come out exactly.
 
-use super::Surfaced;
 use super::anisotropy::Kernel;
 use super::bins::EDGE;
 use super::eigen::eigen;
+use super::{Sources, Surfaced};
 use crate::meshing::Origins;
 use rayon::prelude::*;
 use undine_core::Bucket;
@@ -31,6 +31,13 @@ const LARGEST: f64 = 12.0;
 const BLOCK: usize = 512;
 
 impl Surfaced {
+    /// See [`Sources::origins`].
+    pub fn origins(&self, places: &[DVec3], carrying: Carrying) -> Origins {
+        self.sources.origins(places, carrying)
+    }
+}
+
+impl Sources {
     /// The particles that each place [m] is made of, with weights that sum to 1: `origins.carry(&velocities, |v, w| v * w)` brings any
     /// channel there. For mesh vertices and voxels of the band.
     pub fn origins(&self, places: &[DVec3], carrying: Carrying) -> Origins {
@@ -50,7 +57,7 @@ impl Surfaced {
     }
 
     fn origin(&self, at: DVec3, carrying: Carrying, near: &mut Near, to: &mut Origins) {
-        let frame = self.stamped().domain().frame();
+        let frame = &self.frame;
         // Beyond all Buckets there is no particle either.
         let Ok((bucket, offset)) = frame.locate(at, 0, "a place") else {
             return to.push([(0, 1.0)]);
@@ -77,13 +84,13 @@ struct Near {
 }
 
 impl Near {
-    fn gather(&mut self, surfaced: &Surfaced, bucket: Bucket) {
+    fn gather(&mut self, sources: &Sources, bucket: Bucket) {
         if self.bucket == Some(bucket) {
             return;
         }
         self.bucket = Some(bucket);
         self.list.clear();
-        let Surfaced { bins, kernels, .. } = surfaced;
+        let Sources { bins, kernels, .. } = sources;
         let mut rings = super::bins::rings(REACH * bins.largest);
         // A mesh that was smoothed may have left its particles a little.
         while self.list.is_empty() && rings < 64 {

@@ -4,7 +4,7 @@
 use undine_core::glam::{DMat3, DVec3};
 
 /// The matrix [xx, xy, xz, yy, yz, zz] as eigenvalues, the largest first, and eigenvectors as columns of a rotation or reflection.
-pub(super) fn eigen(symmetric: [f64; 6]) -> (DVec3, DMat3) {
+pub(crate) fn eigen(symmetric: [f64; 6]) -> (DVec3, DMat3) {
     let [xx, xy, xz, yy, yz, zz] = symmetric;
     let mut a = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]];
     let mut v = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];

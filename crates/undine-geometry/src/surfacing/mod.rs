@@ -13,22 +13,26 @@ mod averaging;
 mod bins;
 mod buried;
 mod carry;
-mod eigen;
+pub(crate) mod eigen;
 mod reach;
+mod recipe;
 mod stamp;
 
 pub use anisotropy::Anisotropy;
 pub use averaging::Averaging;
 pub use carry::Carrying;
+pub use recipe::Recipe;
 
 use crate::error::{GeometryError, Result, positive};
-use crate::levelset::LevelSet;
+use crate::levelset::{Extent, LevelSet};
+use crate::mesh_solid::Inside;
 use crate::triangles::Triangles;
 use anisotropy::Kernel;
 use bins::Bins;
 use reach::Reach;
 use undine_core::glam::{DMat3, DVec3, Vec3};
-use undine_core::{Accessor, GridDomain};
+use undine_core::process::Processes;
+use undine_core::{Accessor, Frame, GridDomain};
 
 /// Particles to be surfaced.
 #[derive(Debug, Clone, Copy)]
@@ -121,7 +125,7 @@ impl Default for Surfacing {
 /// How far around the surface a level set has voxels, in voxels.
 const BAND: f64 = 3.0;
 /// How far around it voxels are stamped: corners of a cube that the surface passes through are no farther away than √3.
-const MARGIN: f32 = 2.0;
+const MARGIN: f32 = 1.75;
 /// Larger radii in voxels are refused: each particle would reach thousands of Buckets.
 const LARGEST_RADIUS: f64 = 128.0;
 
@@ -174,13 +178,19 @@ impl Surfacing {
                     stamp::ellipsoids(particles, &reach, here.bucket, MARGIN, &mut near.1, to);
                 }
             }
+            bins.each_around(here.bucket, 1, |slot, shift| {
+                if buried[slot as usize] {
+                    buried::close(to, shift);
+                }
+            });
             for distance in to {
                 *distance =
                     if *distance >= MARGIN { width } else { (*distance * voxel).max(-width) };
             }
         })?;
         set.find_beyond()?;
-        Ok(Surfaced { set, bins, kernels })
+        let frame = *domain.frame();
+        Ok(Surfaced { set, sources: Sources { frame, bins, kernels } })
     }
 
     fn check(&self, domain: &GridDomain, particles: &Particles<'_>) -> Result<()> {
@@ -227,8 +237,35 @@ impl Surfacing {
 /// A surface of particles, and what it was made of.
 pub struct Surfaced {
     set: LevelSet,
+    sources: Sources,
+}
+
+/// The particles that a surface was made of: what knows whom a place takes its values from.
+pub struct Sources {
+    frame: Frame,
     bins: Bins,
     kernels: Option<Vec<Kernel>>,
+}
+
+/// The mesh of the first process, on all of them. Collective.
+fn told(processes: &dyn Processes, mesh: Triangles) -> Result<Triangles> {
+    if processes.count() == 1 {
+        return Ok(mesh);
+    }
+    let mut bytes = (mesh.positions().len() as u64).to_le_bytes().to_vec();
+    let places = mesh.positions().iter().flat_map(|at| at.to_array());
+    places.for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+    let corners = mesh.indices().iter().flatten();
+    corners.for_each(|vertex| bytes.extend_from_slice(&vertex.to_le_bytes()));
+    let all = processes.all_gather(if processes.rank() == 0 { &bytes } else { &[] })?;
+    let (count, rest) = all[0].split_first_chunk::<8>().unwrap_or((&[0; 8], &[]));
+    let (places, corners) = rest.split_at(24 * u64::from_le_bytes(*count) as usize);
+    let (numbers, _) = places.as_chunks::<8>();
+    let positions =
+        numbers.as_chunks::<3>().0.iter().map(|at| DVec3::from_array(at.map(f64::from_le_bytes)));
+    let (vertices, _) = corners.as_chunks::<4>();
+    let triangles = vertices.as_chunks::<3>().0.iter().map(|at| at.map(u32::from_le_bytes));
+    Triangles::new(positions.collect(), triangles.collect())
 }
 
 /// The ellipsoid that stands for a particle.
@@ -249,9 +286,37 @@ impl Surfaced {
     }
 
     /// The level set with distances to the surface in a band of three voxels on either side, for filters and all else. Collective.
-    pub fn into_level_set(mut self) -> Result<LevelSet> {
-        self.set.rebuild()?;
-        Ok(self.set)
+    ///
+    /// They are those to its mesh. Between bumps of particles the surface has creases that differences of a few voxels do not see.
+    pub fn into_level_set(self) -> Result<LevelSet> {
+        Ok(self.into_parts()?.0)
+    }
+
+    /// The same level set, and its particles, for what they carry to a surface that was changed. Collective.
+    pub fn into_parts(self) -> Result<(LevelSet, Sources)> {
+        let Self { set: stamped, sources } = self;
+        let domain = stamped.domain();
+        let mesh = told(&**domain.processes(), stamped.mesh()?)?;
+        if mesh.is_empty() {
+            return Ok((stamped, sources));
+        }
+        let (label, inside) = (stamped.volume().label(), Inside::Normals);
+        let mut set = LevelSet::of_mesh(label, domain, &mesh, Extent::Band(BAND), inside)?;
+        // Which side a voxel lies on is known, whatever triangles as thin as hairs say.
+        let accessor = Accessor::new("take sides", set.domain()).over(set.topology());
+        let sides = stamped.volume().own(stamped.distance());
+        accessor.run((sides, set.volume().write(set.distance())), |here, (sides, to)| {
+            if stamped.topology().slot(here.bucket).is_some() {
+                to.iter_mut().zip(sides).for_each(|(to, side)| *to = to.abs().copysign(*side));
+            }
+        })?;
+        set.find_beyond()?;
+        Ok((set, sources))
+    }
+
+    /// Its particles alone.
+    pub fn into_sources(self) -> Sources {
+        self.sources
     }
 
     /// The surface as a closed manifold mesh.
@@ -261,16 +326,16 @@ impl Surfaced {
 
     /// The ellipsoids that particles were made, in the order of Buckets; none if they stayed spheres. Those deep inside are spheres.
     pub fn ellipsoids(&self) -> impl Iterator<Item = Ellipsoid> + '_ {
-        let frame = *self.set.domain().frame();
+        let Sources { frame, bins, kernels } = &self.sources;
         let voxel = frame.voxel_size(0);
-        let slots = 0..self.bins.topology.local() as u32;
-        let all = slots.flat_map(|slot| self.bins.of(slot).map(move |n| (slot, n)));
-        self.kernels.iter().flat_map(move |kernels| {
+        let slots = 0..bins.topology.local() as u32;
+        let all = slots.flat_map(|slot| bins.of(slot).map(move |n| (slot, n)));
+        kernels.iter().flat_map(move |kernels| {
             all.clone().map(move |(slot, n)| {
                 let Kernel { centre, radius, .. } = kernels[n];
-                let corner = frame.corner(self.bins.topology.bucket(slot));
+                let corner = frame.corner(bins.topology.bucket(slot));
                 Ellipsoid {
-                    particle: self.bins.source[n],
+                    particle: bins.source[n],
                     centre: corner + voxel * centre.as_dvec3(),
                     stretch: kernels[n].matrix().inverse() * (voxel * f64::from(radius)),
                 }

@@ -126,13 +126,23 @@ fn stamp_ellipsoids(kernels: &[Kernel], most: f32, to: &mut Chunk) {
         let along = ROW - Lanes::splat(z);
         let steps = [gxz * along, gyz * along, gzz * along];
         let radius = Lanes::splat(kernel.radius);
+        // (q − r) q / |G² y| is no less than (q − r) over the largest eigenvalue: where q is above this, it is above `most`.
+        let far = 1.001 * (kernel.radius + most * kernel.steepest);
+        let along_z = gxz * gxz + gyz * gyz + gzz * gzz;
         for i in xs.0..=xs.1 {
             let dx = i as f32 - x;
             for j in ys.0..=ys.1 {
                 let dy = j as f32 - y;
-                let a = Lanes::splat(gxx * dx + gxy * dy) + steps[0];
-                let b = Lanes::splat(gxy * dx + gyy * dy) + steps[1];
-                let c = Lanes::splat(gxz * dx + gyz * dy) + steps[2];
+                let start = [gxx * dx + gxy * dy, gxy * dx + gyy * dy, gxz * dx + gyz * dy];
+                // Where the line of the row comes nearest.
+                let square = start[0] * start[0] + start[1] * start[1] + start[2] * start[2];
+                let towards = start[0] * gxz + start[1] * gyz + start[2] * gzz;
+                if square * along_z - towards * towards > far * far * along_z {
+                    continue;
+                }
+                let a = Lanes::splat(start[0]) + steps[0];
+                let b = Lanes::splat(start[1]) + steps[1];
+                let c = Lanes::splat(start[2]) + steps[2];
                 let q = (a * a + b * b + c * c + tiny).sqrt();
                 let u = gxx * a + gxy * b + gxz * c;
                 let v = gxy * a + gyy * b + gyz * c;

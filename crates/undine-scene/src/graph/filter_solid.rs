@@ -3,7 +3,9 @@
 use super::filter_points::other;
 use super::{Call, Fault};
 use std::sync::Arc;
-use undine_geometry::{LevelSet, Shape};
+use undine_core::mesh::Bounds;
+use undine_geometry::levelset::Extent;
+use undine_geometry::{LevelSet, Pose, Shape};
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
 use undine_sim::input::{Data, Geometry};
 
@@ -19,7 +21,7 @@ pub(super) static SUBTRACT: Declaration = Declaration {
     name: "subtract",
     kind: Kind::Filter,
     doc: "Takes another solid out of this one",
-    about: "Both are solids by formulas, or both level sets of one voxel size. A surface becomes a level set by `to-distance`.",
+    about: "Both are solids by formulas, or both level sets of one voxel size, or the other one of a level set is a solid by formulas. A surface becomes a level set by `to-distance`.",
     parameters: &[WITH, BLEND],
     example: "subtract { box size=\"90 100 90 cm\"; transform translate=\"0 10 0 cm\" }",
 };
@@ -28,7 +30,7 @@ pub(super) static INTERSECT: Declaration = Declaration {
     name: "intersect",
     kind: Kind::Filter,
     doc: "Leaves what this solid and another have in common",
-    about: "Both are solids by formulas, or both level sets of one voxel size. A surface becomes a level set by `to-distance`.",
+    about: "Both are solids by formulas, or both level sets of one voxel size, or the other one of a level set is a solid by formulas. A surface becomes a level set by `to-distance`.",
     parameters: &[WITH, BLEND],
     example: "intersect { sphere radius=\"30 cm\" }",
 };
@@ -99,10 +101,33 @@ fn both(
             Geometry::Shape(Arc::new(shapes(Shape::clone(a), Shape::clone(b))?))
         }
         (Geometry::LevelSet(a), Geometry::LevelSet(b)) => Geometry::LevelSet(Arc::new(sets(a, b)?)),
+        (Geometry::LevelSet(a), Geometry::Shape(b)) => {
+            let b = cut_to(a, b)?;
+            Geometry::LevelSet(Arc::new(sets(a, &b)?))
+        }
         _ => {
-            let wanted = "two solids by formulas, or two level sets";
+            let wanted =
+                "two solids by formulas, two level sets, or a level set and a solid by formulas";
             return Err(Fault::WrongData { found: other.noun(), wanted });
         }
     };
     Ok(data)
+}
+
+/// The distances to a solid around the voxels of a level set: what lies elsewhere, they do not meet.
+fn cut_to(set: &LevelSet, solid: &Shape) -> undine_geometry::Result<LevelSet> {
+    let frame = set.domain().frame();
+    let boxes = set.topology().all().buckets().map(|bucket| {
+        let min = frame.corner(bucket);
+        Bounds { min, max: min + frame.bucket_size(0) }
+    });
+    let Some(around) = boxes.reduce(Bounds::union) else {
+        return LevelSet::empty("the other solid", set.domain(), f64::from(set.width()));
+    };
+    let room = 2.0 * f64::from(set.width());
+    let half = 0.5 * around.size() + room;
+    let room = Shape::cuboid(half)?.moved(&Pose::at(0.5 * (around.min + around.max)))?;
+    let solid = Shape::intersection(vec![solid.clone(), room], 0.0)?;
+    let band = f64::from(set.width()) / set.voxel_size();
+    LevelSet::of_solid("the other solid", set.domain(), &solid, Extent::Band(band))
 }

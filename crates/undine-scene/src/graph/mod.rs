@@ -6,6 +6,7 @@
 
 mod error;
 mod files;
+mod filter_distance;
 mod filter_noise;
 mod filter_points;
 mod filter_solid;
@@ -105,12 +106,31 @@ pub const NODES: &[Node] = &[
     node(&filter_solid::HOLLOW, filter_solid::hollow),
     node(&filter_solid::INVERT, filter_solid::invert),
     node(&filter_volume::TO_DISTANCE, filter_volume::to_distance),
+    node(&filter_distance::SOFTEN, filter_distance::soften),
+    node(&filter_distance::DILATE, filter_distance::dilate),
+    node(&filter_distance::ERODE, filter_distance::erode),
+    node(&filter_distance::OPEN, filter_distance::open),
+    node(&filter_distance::CLOSE, filter_distance::close),
     node(&filter_volume::SCATTER, filter_volume::scatter),
     node(&filter_strands::STRANDS, filter_strands::strands),
     node(&filter_volume::RASTERISE, filter_volume::rasterise),
     node(&filter_noise::NOISE, filter_noise::noise),
     node(&filter_points::SET, filter_points::set),
 ];
+
+/// Whether a node is a filter that changes distances, and may stand in the block of a Behavior that makes some.
+pub(crate) fn changes_distances(declaration: &'static Declaration) -> bool {
+    let filters = [
+        &filter_distance::SOFTEN,
+        &filter_distance::DILATE,
+        &filter_distance::ERODE,
+        &filter_distance::OPEN,
+        &filter_distance::CLOSE,
+        &filter_solid::SUBTRACT,
+        &filter_solid::INTERSECT,
+    ];
+    filters.into_iter().any(|filter| std::ptr::eq(filter, declaration))
+}
 
 /// Whether a node works on two inputs, of which the nodes within it may make the other one.
 fn takes_another(declaration: &'static Declaration) -> bool {
@@ -226,6 +246,13 @@ impl Graph {
     /// The data of an input at a time [s].
     pub fn evaluate(&self, name: &str, time: f64) -> Result<Arc<Data>, GraphError> {
         self.evaluate_within(name, time, &[])
+    }
+
+    /// What the filters of an input make of data from elsewhere, at a time [s].
+    pub fn filter(&self, name: &str, data: Data, time: f64) -> Result<Arc<Data>, GraphError> {
+        let input = self.inputs.get(name).ok_or_else(|| self.unknown("", name))?;
+        let mut nodes = input.nodes.iter().filter(|node| !node.disabled);
+        nodes.try_fold(Arc::new(data), |data, node| self.step(node, data, time, &[name]))
     }
 
     /// Whether an input is not the same at all times.
@@ -422,6 +449,10 @@ impl Inputs for Graph {
 
     fn changes(&self, name: &str) -> bool {
         self.changes_with_time(name)
+    }
+
+    fn filtered(&self, name: &str, data: Data, time: f64) -> undine_sim::Result<Arc<Data>> {
+        self.filter(name, data, time).map_err(GraphError::into_sim)
     }
 
     fn up(&self) -> DVec3 {

@@ -3,7 +3,7 @@
 use crate::behavior::{Behavior, Ingest};
 use crate::coupling::Coupling;
 use crate::error::Result;
-use crate::offers::ObjectId;
+use crate::offers::{ObjectId, Skin};
 use crate::task::{Hosted, Tasks, Worker};
 
 /// An Action that does anything: moves particles between Groups, keeps them out of colliders, guides them.
@@ -21,6 +21,11 @@ pub trait Operator: Send + Sized + 'static {
 
     /// What it adds to the coupled system, if anything.
     fn coupling(&mut self) -> Option<&mut dyn Coupling> {
+        None
+    }
+
+    /// The mesh that it has written with every frame, if any.
+    fn skin(&self) -> Option<&Skin> {
         None
     }
 }
@@ -55,6 +60,10 @@ impl<O: Operator> Behavior for OperatorBehavior<O> {
 
     fn coupling(&mut self) -> Option<&mut dyn Coupling> {
         self.action.as_mut().and_then(|action| action.it.coupling())
+    }
+
+    fn skin(&self) -> Option<&Skin> {
+        self.action.as_ref().and_then(|action| action.it.skin())
     }
 
     fn workers(&mut self) -> Vec<&mut dyn Worker> {

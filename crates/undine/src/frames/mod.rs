@@ -4,6 +4,7 @@
 
 mod points;
 mod shapes;
+pub(crate) mod skins;
 mod stage;
 
 pub use shapes::ShapesFile;
@@ -169,6 +170,15 @@ pub fn each_file<E: From<FrameError>>(
                 }
             }
         }
+        for (path, skin) in simulation.skins() {
+            if skins::is_written(skin, n, scene, simulation)
+                && let Some(content) =
+                    skins::content(simulation, (path, skin), output, &moment, stage)?
+            {
+                let stem = prepare::stem_of_skin(path);
+                take(&format!("{stem}.{}", content.extension()), &content)?;
+            }
+        }
         let metadata = moment.metadata(output.up.unwrap_or(scene.settings.up));
         if let Some(shapes) = &mut stage.shapes
             && let Some(bytes) = shapes.clip(n, simulation, &metadata, &moment)?
@@ -198,10 +208,7 @@ fn content(
 ) -> Result<Option<Content>, FrameError> {
     let up = output.up.unwrap_or(moment.settings.up);
     let metadata = moment.metadata(up);
-    let names = output
-        .renamed
-        .iter()
-        .fold(Names::default(), |names, (own, new)| names.rename(own.as_str(), new.as_str()));
+    let names = names(output);
     let processes = world.processes();
     let vdb = |processes: &Arc<dyn Processes>, metadata| {
         let active_mask = output.codec != Codec::None;
@@ -266,6 +273,12 @@ fn content(
             Content::Usd(stage.clip(stem, &geometry, &metadata, moment)?)
         }
     }))
+}
+
+/// What files call channels.
+fn names(output: &Output) -> Names {
+    let renamed = output.renamed.iter();
+    renamed.fold(Names::default(), |names, (own, new)| names.rename(own.as_str(), new.as_str()))
 }
 
 fn levels(output: &Output) -> Levels {

@@ -6,7 +6,7 @@
 use super::contents::{
     Cloud, ColourBy, Contents, EXTINCTION, Role, Solid, Strings, called, is_size, is_velocity,
 };
-use crate::frames::FrameError;
+use crate::frames::{FrameError, skins};
 use crate::shapes::{Placed, ShapeKind};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -200,8 +200,17 @@ impl<'w> Held<'w> {
             up,
         };
         let world = &simulation.world;
+        let mut covered = Vec::new();
+        if surfaces {
+            let is_seen = |id: &ObjectId| of.is_none_or(|of| of.contains(id));
+            for (path, skin) in simulation.skins().filter(|(_, skin)| skin.of.iter().all(is_seen)) {
+                let time = simulation.timeline().time(simulation.clock().frame);
+                held.surfaces.extend(skins::triangles(simulation, (path, skin), time)?);
+                covered.extend_from_slice(&skin.of);
+            }
+        }
         for (_, object) in simulation.objects() {
-            if of.is_some_and(|of| !of.contains(&object.id())) {
+            if of.is_some_and(|of| !of.contains(&object.id())) || covered.contains(&object.id()) {
                 continue;
             }
             // Bodies are seen by their shapes.

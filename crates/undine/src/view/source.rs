@@ -4,6 +4,7 @@ use super::error::ViewError;
 use super::loaded::Loaded;
 use crate::behaviors::catalogue;
 use crate::cache::read_manifest;
+use crate::prepare;
 use crate::preview::{FOLDER, Record};
 use crate::run::cache_folder;
 use std::collections::BTreeMap;
@@ -254,8 +255,8 @@ impl Source {
                 }
                 let files = files.get(&frame).map(Vec::as_slice).unwrap_or_default();
                 let left_out = |file: &PathBuf| match surfaces {
-                    true => is_particles_of_grid(file, files),
-                    false => is_grid_of_particles(file, files),
+                    true => has_skin(file, files) || is_particles_of_grid(file, files),
+                    false => is_skin(file, files) || is_grid_of_particles(file, files),
                 };
                 for file in files.iter().filter(|file| !is_shapes(file)) {
                     if !loaded.shows_bodies_of(file) && !left_out(file) {
@@ -275,6 +276,18 @@ impl Source {
 fn stem(file: &Path) -> String {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     name.split_once('.').map(|(stem, _)| stem.to_owned()).unwrap_or_default()
+}
+
+/// Whether a file has the mesh of particles that are among these files, too.
+fn is_skin(file: &Path, files: &[PathBuf]) -> bool {
+    let own = stem(file);
+    files.iter().any(|other| prepare::is_skin_of(&own, &stem(other)))
+}
+
+/// Whether a mesh of what a file has is among these files, too.
+fn has_skin(file: &Path, files: &[PathBuf]) -> bool {
+    let own = stem(file);
+    files.iter().any(|other| prepare::is_skin_of(&stem(other), &own))
 }
 
 /// Whether a file has the grid of an Object whose particles are among these files, too.

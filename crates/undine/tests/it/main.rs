@@ -12,4 +12,5 @@ mod pictures;
 mod report;
 mod scenes;
 mod shapes;
+mod surfaces;
 mod whole;

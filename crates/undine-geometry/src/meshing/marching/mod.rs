@@ -24,8 +24,14 @@ impl LevelSet {
     /// Its surface as a closed manifold mesh, whose triangles are seen from outside when their corners turn to the left. Without a
     /// surface there are no triangles.
     ///
-    /// Each process makes the part in its own Buckets; on one process that is all of it.
+    /// Collective. Of several processes, the first has all of it, and the others none.
     pub fn mesh(&self) -> Result<Triangles> {
+        if self.domain().processes().count() > 1 {
+            return match self.gathered()? {
+                Some(whole) => whole.mesh(),
+                None => Triangles::new(Vec::new(), Vec::new()),
+            };
+        }
         let crossings = self.crossing_edges()?;
         let mut bases = Vec::with_capacity(crossings.len());
         let mut count = 0_u64;

@@ -6,6 +6,7 @@
 mod collider;
 mod levelset;
 mod levelset_tools;
+mod surfacing;
 mod voxelize;
 
 use std::{error::Error, process::ExitCode, sync::Arc};
@@ -20,6 +21,7 @@ const SCENARIOS: &[(&str, Scenario)] = &[
     ("level set advect", levelset::advect),
     ("level set extrapolate", levelset::extrapolate),
     ("level-set tools", levelset_tools::tools),
+    ("surfacing", surfacing::surfacing),
     ("voxelize", voxelize::voxelize),
     ("collider", collider::collider),
 ];

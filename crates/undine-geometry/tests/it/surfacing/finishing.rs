@@ -3,12 +3,13 @@
 use super::sets::*;
 use crate::solids::Ball;
 use undine_core::glam::DVec3;
-use undine_geometry::levelset::Filter;
+use undine_geometry::levelset::{Extent, Filter};
 use undine_geometry::meshing::{
-    Decimation, SmoothMethod, SmoothWeights, Smoothing, decimate, smooth, vertex_normals,
+    Decimation, SmoothMethod, SmoothWeights, Smoothing, decimate, sharpen, smooth, vertex_normals,
     without_parts_below,
 };
-use undine_geometry::surfacing::Anisotropy;
+use undine_geometry::surfacing::{Anisotropy, Recipe};
+use undine_geometry::{Bvh, LevelSet, Shape, Triangles};
 
 #[test]
 fn a_surface_can_be_filtered_smoothed_thinned_and_swept() {
@@ -52,4 +53,47 @@ fn a_surface_can_be_filtered_smoothed_thinned_and_swept() {
     let filtered = set.mesh().unwrap();
     check(&filtered);
     assert!(set.size().unwrap().area < before.area, "smoother");
+}
+
+/// Particles at random leave gaps between ellipsoids; wherever they lie, deep Buckets without voxels beside them, the mesh is closed. What
+/// is no larger than a bubble that a solver could have is filled, and what is larger stays.
+#[test]
+fn gaps_deep_inside_are_closed_and_bubbles_stay() {
+    let spacing = 0.03;
+    let ball = Ball { centre: DVec3::ZERO, radius: 0.5 };
+    let mut points = filled(&ball, spacing, 0.6);
+    points.retain(|at| at.distance(DVec3::new(0.1, 0.0, 0.0)) > 0.15);
+    let recipe = Recipe::default();
+    for (radius, cavities) in [(0.85 * spacing, 1..30), (1.05 * spacing, 1..2)] {
+        let how = ellipsoids(Anisotropy::default());
+        let found = surface(&how, 0.4 * radius, &all(&points, radius));
+        let holed = mesh(&found);
+        let whole = recipe.finish(holed.clone(), radius).unwrap();
+        check(&whole);
+        // The ball, and its bubble, beside what is as large.
+        let found = parts(&whole) - 1;
+        assert!(cavities.contains(&found), "{found} of {}", parts(&holed) - 1);
+        let kept = Recipe { bubbles: Some(0.0), ..recipe };
+        assert_eq!(kept.finish(holed.clone(), radius).unwrap(), holed);
+    }
+}
+
+/// A box loses a part of a voxel at its edges and corners to marching cubes; sharpened by what it knows of its normals, it has them.
+#[test]
+fn sharp_edges_can_be_kept() {
+    let shape = Shape::cuboid(DVec3::new(0.5, 0.35, 0.27)).unwrap();
+    let voxel = 0.031;
+    let set = LevelSet::of_solid("box", &domain(voxel), &shape, Extent::NARROW).unwrap();
+    let plain = set.mesh().unwrap();
+    let sharp = sharpen(&plain, &shape, voxel).unwrap();
+    check(&sharp);
+    assert_eq!(sharp.indices(), plain.indices());
+    // How far the edges of the box are from the mesh.
+    let missing = |mesh: &Triangles| {
+        let bvh = Bvh::new(mesh.clone()).unwrap();
+        let along = (0..400).map(|n| DVec3::new(0.5, 0.35, 0.54 * f64::from(n) / 399.0 - 0.27));
+        along.map(|at| bvh.closest(at).unwrap().distance_squared.sqrt()).fold(0.0, f64::max) / voxel
+    };
+    let [plain, sharp] = [&plain, &sharp].map(missing);
+    assert!(plain > 0.25 && sharp < 1e-6, "{plain} {sharp}");
 }

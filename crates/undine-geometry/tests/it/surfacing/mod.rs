@@ -4,5 +4,5 @@ mod carrying;
 mod finishing;
 mod invariance;
 mod refusals;
-mod sets;
+pub mod sets;
 mod shapes;

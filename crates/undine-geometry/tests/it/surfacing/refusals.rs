@@ -32,6 +32,17 @@ fn bad_sets_are_refused() {
         let found = refusal(&how, 0.1, &each);
         assert!(found.contains("particle 1 has the radius"), "{found}");
     }
+    // One that is far too large is told with the voxels that would suit it.
+    let huge = Particles {
+        positions: &[DVec3::ZERO; 2],
+        radii: Radii::Each(&[0.1, 1e6]),
+        velocities: None,
+    };
+    let found = refusal(&how, 0.1, &huge);
+    assert!(found.contains("take from 7812.5 m"), "{found}");
+    let still = Particles { velocities: Some(&[]), ..all(&[DVec3::ZERO], 0.1) };
+    let found = refusal(&how, 0.1, &still);
+    assert_eq!(found, "the velocities of particles has 0 entries, but 1 are wanted");
     let short =
         Particles { positions: &[DVec3::ZERO; 2], radii: Radii::Each(&[0.1]), velocities: None };
     let found = refusal(&how, 0.1, &short);
@@ -74,6 +85,20 @@ fn bad_settings_are_refused() {
     ] {
         let found = refusal(&ellipsoids(settings), 0.1, &all(&[DVec3::ZERO], 0.1));
         assert!(found.contains("must be from"), "{found}");
+    }
+}
+
+#[test]
+fn a_droplet_whose_velocity_is_no_number_stays_round() {
+    let velocities = [DVec3::new(f64::NAN, 0.0, 0.0), DVec3::new(0.0, f64::INFINITY, 0.0)];
+    let points = [DVec3::ZERO, DVec3::X];
+    let settings = Anisotropy { trail: 1.0, ..Anisotropy::default() };
+    let particles = Particles { velocities: Some(&velocities), ..all(&points, 0.1) };
+    let found = surface(&ellipsoids(settings), 0.03, &particles);
+    assert_eq!(parts(&mesh(&found)), 2);
+    for e in found.ellipsoids() {
+        let [along, across] = [DVec3::X, DVec3::Y].map(|axis| (e.stretch * axis).length());
+        assert!((along - across).abs() < 1e-6, "{along} {across}");
     }
 }
 

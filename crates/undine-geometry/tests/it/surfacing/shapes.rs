@@ -5,7 +5,7 @@ use crate::solids::{Ball, Ring};
 use std::f64::consts::PI;
 use undine_core::glam::DVec3;
 use undine_geometry::surfacing::{Anisotropy, Averaging, Ellipsoid, Particles, Surfacing};
-use undine_geometry::{Solid, Triangles};
+use undine_geometry::{Bvh, Solid, Triangles};
 
 #[test]
 fn a_single_sphere_is_a_sphere_of_second_order() {
@@ -156,29 +156,64 @@ fn droplets_are_all_there_and_stretch_along_their_way() {
     }
 }
 
+/// A neighbour at R (1/2)^⅓ weighs one half, and two halves count as one: with k of them, the radius is 0.7^(1 − s) of the particle's, where
+/// s goes smoothly from 0 at five neighbours to 1 at ten.
 #[test]
-fn distances_have_a_slope_of_one_in_the_band() {
-    let ball = Ball { centre: DVec3::ZERO, radius: 0.6 };
-    let spacing = 0.06;
-    let points = filled(&ball, spacing, 0.25);
-    let how = ellipsoids(Anisotropy::default());
-    let voxel = 0.4 * spacing;
-    let set = surface(&how, voxel, &all(&points, RADIUS * spacing)).into_level_set().unwrap();
-    let column = set.column().unwrap();
-    let sampler = set.sampler(&column);
-    let (mut off, mut count) = (0, 0);
-    for n in 0..4000 {
-        let towards = noise(n, 3, 4).normalize();
-        let at = towards * (ball.radius + 1.5 * voxel * noise(n, 5, 6).x);
-        let step = |axis: DVec3| {
-            sampler.distance(at + 0.5 * voxel * axis) - sampler.distance(at - 0.5 * voxel * axis)
+fn the_radius_of_a_droplet_grows_with_its_neighbours() {
+    let (radius, settings) = (0.1, Anisotropy::default());
+    let away = settings.search * radius * 0.5_f64.cbrt();
+    let mut last = 0.0;
+    for count in 0..=12_u32 {
+        // Spread evenly over a sphere.
+        let neighbour = |n: u32| {
+            let z = 1.0 - (2.0 * f64::from(n) + 1.0) / f64::from(count);
+            let (sin, cos) = (f64::from(n) * PI * (3.0 - 5.0_f64.sqrt())).sin_cos();
+            away * DVec3::new((1.0 - z * z).sqrt() * cos, (1.0 - z * z).sqrt() * sin, z)
         };
-        let slope = DVec3::new(step(DVec3::X), step(DVec3::Y), step(DVec3::Z)).length() / voxel;
-        count += 1;
-        off += usize::from((slope - 1.0).abs() > 0.1);
+        let points: Vec<DVec3> =
+            std::iter::once(DVec3::ZERO).chain((0..count).map(neighbour)).collect();
+        let found = surface(&ellipsoids(settings), 0.05, &all(&points, radius));
+        let own = found.ellipsoids().find(|e| e.particle == 0).unwrap();
+        let t = ((f64::from(count) - 5.0) / 5.0).clamp(0.0, 1.0);
+        let share = t * t * (3.0 - 2.0 * t);
+        let wanted = settings.droplet_scale.powf(1.0 - share);
+        let size = own.stretch.determinant().cbrt() / radius;
+        assert!((size - wanted).abs() < 1e-4, "{count} neighbours: {size}, not {wanted}");
+        assert!(size >= last - 1e-6);
+        last = size;
     }
-    // Where two parts of the surface are equally near, it has none.
-    assert!(off * 25 < count, "{off} of {count}");
+    assert!((last - 1.0).abs() < 1e-4);
+}
+
+/// The distance of every voxel of the band is that to the surface, so that its slope towards the surface is one. (Differences between voxels
+/// tell of no slope where two parts of the surface are equally near, and a surface of particles is full of creases.)
+#[test]
+fn distances_have_a_slope_of_one_everywhere_in_the_band() {
+    let ball = Ball { centre: DVec3::ZERO, radius: 0.6 };
+    let (spacing, voxel) = (0.06, 0.024);
+    let points = filled(&ball, spacing, 0.25);
+    for how in [spheres(), ellipsoids(Anisotropy::default()), averages(Averaging::CORRECTED)] {
+        let found = surface(&how, voxel, &all(&points, RADIUS * spacing));
+        let bvh = Bvh::new(mesh(&found)).unwrap();
+        let set = found.into_level_set().unwrap();
+        let column = set.column().unwrap();
+        let mut count = 0;
+        for slot in 0..set.topology().local() as u32 {
+            let corner = set.domain().frame().corner(set.topology().bucket(slot));
+            for (place, &distance) in column.chunk(slot).iter().enumerate() {
+                let distance = f64::from(distance).abs();
+                if distance >= f64::from(set.width()) {
+                    continue;
+                }
+                let cell = [place >> 6, place >> 3 & 7, place & 7].map(|n| n as f64 + 0.5);
+                let at = corner + voxel * DVec3::from_array(cell);
+                let exact = bvh.closest(at).unwrap().distance_squared.sqrt();
+                assert!((distance - exact).abs() <= 1e-3 * voxel, "{at}: {distance}, not {exact}");
+                count += 1;
+            }
+        }
+        assert!(count > 30_000, "{count}");
+    }
 }
 
 #[test]
