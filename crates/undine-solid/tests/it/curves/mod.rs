@@ -11,3 +11,4 @@ mod ring;
 mod sag_free;
 pub mod scene;
 mod vibration;
+mod wind;
