@@ -40,6 +40,11 @@ const LOOKS: &[Look] = &[
     Look { name: "chained-boxes", frame: 11, options: &[] },
     Look { name: "smoke-plume", frame: 80, options: &[] },
     Look { name: "shaking-head", frame: 18, options: &[] },
+    Look {
+        name: "hair-in-the-wind",
+        frame: 12,
+        options: &["--camera=eye 0.15,0.12,0.85 target 0.06,-0.01,0", "--fov=32 deg"],
+    },
     Look { name: "dam-break", frame: 31, options: &[] },
     Look { name: "double-dam-break", frame: 17, options: &[] },
     Look { name: "water-drop", frame: 22, options: &["--finish=water"] },

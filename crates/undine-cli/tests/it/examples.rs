@@ -54,6 +54,23 @@ fn every_example_of_hair_runs_for_a_few_frames() {
     run_all(1, |scene| !has_liquid(scene) && has_hair(scene));
 }
 
+/// Without its wind, hair in the wind is a hair solver: there is no air, and the hair goes on.
+#[test]
+fn hair_in_the_wind_runs_without_its_wind() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/hair-in-the-wind");
+    let cache = TempDir::new().expect("a temporary folder");
+    let set = format!("output.dir={}", cache.path().join("cache").display());
+    let scene = folder.display().to_string();
+    let off = ["--set", "wind.disabled=#true", "--set", "hair/strands.sag-free=#false"];
+    succeeds(&[&["run", &scene, "--quiet", "--set", &set, "--frames", "3"][..], &off].concat());
+    let names: Vec<String> = std::fs::read_dir(cache.path().join("cache"))
+        .expect("a cache")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    assert!(names.iter().any(|name| name == "hair-strands.0003.usdc"), "{names:?}");
+    assert!(!names.iter().any(|name| name.ends_with(".vdb")), "there is no air: {names:?}");
+}
+
 #[test]
 fn every_other_example_runs_for_a_few_frames() {
     run_all(5, |scene| !has_liquid(scene) && !has_hair(scene));

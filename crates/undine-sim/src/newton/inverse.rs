@@ -9,9 +9,8 @@ use super::rod::Columns;
 use super::term::Term;
 use super::{ConstraintTerm, Mode};
 use crate::constraint::{Constraint, Scaling};
-use undine_linsolve::Matrix;
-use undine_linsolve::direct::solve_direct;
-use undine_linsolve::matrix::Csr;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// What is added to the diagonal of the scaled system.
 const REGULARISATION: f64 = 1e-11;
@@ -128,23 +127,125 @@ fn step(terms: &[&dyn Term], row_of: &[u32], left: &[f64], weight: &[f64]) -> Re
         scale[*column as usize] += value * value;
     }
     scale.iter_mut().for_each(|s| *s = if *s > 0.0 { s.sqrt().recip() } else { 0.0 });
-    let mut triplets: Vec<(usize, usize, f64)> = Vec::new();
-    let mut b = vec![0.0; first];
+    // Strands know nothing of each other: each is solved by itself.
+    let parts = parts(&rows, first);
+    let found: Vec<Vec<(u32, f64)>> =
+        parts.par_iter().map(|part| part.solve(&rows, &scale, left, weight)).collect();
+    let mut x = vec![0.0; first];
+    for (parameter, value) in found.into_iter().flatten() {
+        x[parameter as usize] = value;
+    }
+    Ok(x)
+}
+
+/// Parameters that rows tie together.
+#[derive(Debug, Default)]
+struct TiedParameters {
+    /// The parameters, by the first row that each is in, so that those of a strand come from root to tip.
+    parameters: Vec<u32>,
+    /// The rows that they are in.
+    rows: Vec<u32>,
+}
+
+/// All parts, by their least parameter. Parameters without effect are in none.
+fn parts(rows: &[Vec<(u32, f64)>], parameters: usize) -> Vec<TiedParameters> {
+    let mut least: Vec<u32> = (0..parameters as u32).collect();
+    fn root(least: &mut [u32], mut n: u32) -> u32 {
+        while least[n as usize] != n {
+            least[n as usize] = least[least[n as usize] as usize];
+            n = least[n as usize];
+        }
+        n
+    }
+    let mut first_row = vec![u32::MAX; parameters];
     for (row, entries) in rows.iter().enumerate() {
-        for &(i, a) in entries {
-            let a = a * scale[i as usize];
-            b[i as usize] -= a * weight[row] * left[row];
-            let scaled = entries.iter().map(|&(j, c)| (j as usize, c * scale[j as usize]));
-            triplets.extend(scaled.map(|(j, c)| (i as usize, j, a * c)));
+        for &(parameter, _) in entries {
+            let at = &mut first_row[parameter as usize];
+            *at = (*at).min(row as u32);
+            let (one, other) = (root(&mut least, entries[0].0), root(&mut least, parameter));
+            least[one.max(other) as usize] = one.min(other);
         }
     }
-    let diagonal = |n: usize| if scale[n] == 0.0 { 1.0 } else { REGULARISATION };
-    triplets.extend((0..first).map(|n| (n, n, diagonal(n))));
-    let matrix = Matrix::single(Csr::from_triplets(first, first, triplets)?)?;
-    let mut x = vec![0.0; first];
-    // A step that is not quite exact is searched along all the same.
-    let _ = solve_direct(&matrix, &b, &mut x)?;
-    Ok(x.iter().zip(&scale).map(|(x, scale)| x * scale).collect())
+    let mut parts: BTreeMap<u32, TiedParameters> = BTreeMap::new();
+    let mut order: Vec<u32> = (0..parameters as u32).collect();
+    order.retain(|&n| first_row[n as usize] != u32::MAX);
+    order.sort_by_key(|&n| (first_row[n as usize], n));
+    for n in order {
+        parts.entry(root(&mut least, n)).or_default().parameters.push(n);
+    }
+    for (row, entries) in rows.iter().enumerate() {
+        if let Some(&(parameter, _)) = entries.first() {
+            parts.entry(root(&mut least, parameter)).or_default().rows.push(row as u32);
+        }
+    }
+    parts.into_values().collect()
+}
+
+impl TiedParameters {
+    /// The step of these parameters: normal equations in a band, factored as L·Lᵀ.
+    fn solve(
+        &self,
+        rows: &[Vec<(u32, f64)>],
+        scale: &[f64],
+        left: &[f64],
+        weight: &[f64],
+    ) -> Vec<(u32, f64)> {
+        let count = self.parameters.len();
+        let place: BTreeMap<u32, usize> = self.parameters.iter().copied().zip(0..).collect();
+        let entries = |row: u32| {
+            rows[row as usize].iter().map(|(n, value)| (place[n], value * scale[*n as usize]))
+        };
+        let width = |row: &u32| {
+            let places = || entries(*row).map(|(place, _)| place);
+            places().max().unwrap_or(0) - places().min().unwrap_or(0)
+        };
+        let band = 1 + self.rows.iter().map(width).max().unwrap_or(0);
+        // Row i holds columns i − band + 1 to i.
+        let mut l = vec![0.0; count * band];
+        let mut x = vec![0.0; count];
+        let mut own: Vec<(usize, f64)> = Vec::new();
+        for &row in &self.rows {
+            own.clear();
+            own.extend(entries(row));
+            let rest = weight[row as usize] * left[row as usize];
+            for &(i, a) in &own {
+                x[i] -= a * rest;
+                for &(j, c) in own.iter().filter(|(j, _)| *j <= i) {
+                    l[i * band + band - 1 + j - i] += a * c;
+                }
+            }
+        }
+        for i in 0..count {
+            l[i * band + band - 1] += REGULARISATION;
+            let begin = (i + 1).saturating_sub(band);
+            for j in begin..=i {
+                let from = begin.max((j + 1).saturating_sub(band));
+                let own = &l[i * band + band - 1 + from - i..i * band + band - 1 + j - i];
+                let other = &l[j * band + band - 1 + from - j..j * band + band - 1];
+                let dot = own.iter().zip(other).fold(0.0, |sum, (a, b)| sum + a * b);
+                let at = i * band + band - 1 + j - i;
+                let sum = l[at] - dot;
+                l[at] = match i == j {
+                    // Rounding may leave nothing of the regularisation: such a parameter stays.
+                    true if sum > 0.0 => sum.sqrt(),
+                    true => f64::INFINITY,
+                    false => sum / l[j * band + band - 1],
+                };
+            }
+            let own = &l[i * band + band - 1 + begin - i..i * band + band - 1];
+            let dot = own.iter().zip(&x[begin..i]).fold(0.0, |sum, (l, x)| sum + l * x);
+            x[i] = (x[i] - dot) / l[i * band + band - 1];
+        }
+        for i in (0..count).rev() {
+            x[i] /= l[i * band + band - 1];
+            let begin = (i + 1).saturating_sub(band);
+            for j in begin..i {
+                x[j] -= l[i * band + band - 1 + j - i] * x[i];
+            }
+        }
+        let scaled = |(&n, x): (&u32, &f64)| (n, x * scale[n as usize]);
+        self.parameters.iter().zip(&x).map(scaled).collect()
+    }
 }
 
 impl<C: Constraint<M, N>, const M: usize, const N: usize> ConstraintTerm<'_, C, M, N> {

@@ -12,3 +12,4 @@ mod ring;
 mod sag_free;
 pub mod scene;
 mod vibration;
+mod wind;
