@@ -51,7 +51,12 @@ fn every_example_of_a_liquid_runs_for_a_few_frames() {
 
 #[test]
 fn every_example_of_hair_runs_for_a_few_frames() {
-    run_all(1, |scene| !has_liquid(scene) && has_hair(scene));
+    run_all(1, |scene| !has_liquid(scene) && has_hair(scene) && !has_air(scene));
+}
+
+#[test]
+fn every_example_of_hair_in_air_runs_for_a_few_frames() {
+    run_all(1, |scene| has_hair(scene) && has_air(scene));
 }
 
 /// Without its wind, hair in the wind is a hair solver: there is no air, and the hair goes on.
@@ -78,6 +83,10 @@ fn every_other_example_runs_for_a_few_frames() {
 
 fn has_liquid(scene: &str) -> bool {
     scene.contains("hybrid ")
+}
+
+fn has_air(scene: &str) -> bool {
+    scene.contains("volume ")
 }
 
 fn has_hair(scene: &str) -> bool {
