@@ -224,11 +224,9 @@ fn peer_blender_opens_the_mesh_with_its_velocity() {
         all.into_iter().map(DVec3::from_array).collect()
     };
     // Blender turns a stage to its own axis, z up, and takes PLY as it is.
-    let turned = |at: DVec3| undine_io::UpAxis::Z.to_file(at);
-    let as_it_is = |at: DVec3| at;
-    let ways: [(&str, &str, &dyn Fn(DVec3) -> DVec3); 2] =
-        [("usd", "velocity", &turned), ("ply", "v", &as_it_is)];
-    for (from, channel, way) in ways {
+    let turned: fn(DVec3) -> DVec3 = |at| undine_io::UpAxis::Z.to_file(at);
+    let as_it_is: fn(DVec3) -> DVec3 = |at| at;
+    for (from, channel, way) in [("usd", "velocity", turned), ("ply", "v", as_it_is)] {
         let found = &answer[from];
         let triangles: Vec<[u32; 3]> = serde_json::from_value(found["triangles"].clone()).unwrap();
         assert_eq!(triangles, mesh.indices(), "{from}");
