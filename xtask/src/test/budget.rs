@@ -5,7 +5,7 @@ use crate::report::Outcome;
 use std::time::Duration;
 
 /// Longest a test may take [s].
-const TEST_SECONDS: f64 = 15.0;
+const TEST_SECONDS: f64 = 20.0;
 /// Longest a test may take that starts or kills processes, or goes through another program [s]: it waits for others more
 /// than it computes.
 const PROCESS_TEST_SECONDS: f64 = 60.0;

@@ -23,6 +23,9 @@ pub fn solve(
     // The right-hand side has been read, so that its channel is free.
     mark(fluid)?;
     let (lower, above) = system.bounds(fluid.volume, Some(fluid.inflow), None)?;
+    // What is without bounds is no number for a channel to keep.
+    fluid.volume.column_mut(fluid.inflow)?.fill(0.0);
+    system.write(b, fluid.domain, fluid.volume, fluid.inflow)?;
     let bounds = Bounds::new(system.rows(), &lower, &above)?;
     bounds.project(p);
     let mut multigrid = system.multigrid();

@@ -16,7 +16,7 @@ const LARGEST: f64 = PI / 3.0;
 /// How far the coil reaches from its middle: s* [m].
 const REACH: f64 = 0.35;
 /// Edges on one side of the middle, and how long each is [m].
-const HALF: i32 = 90;
+const HALF: i32 = 70;
 const EDGE: f64 = 5.0 * REACH / HALF as f64;
 
 /// EI [N m²].
@@ -62,7 +62,7 @@ fn angles(part: f64) -> Vec<f64> {
     let points = coil();
     // Ends that are too heavy to move or to turn.
     let count = points.len();
-    let weight = |n: usize| if n < 2 || n + 2 >= count { 1e12 } else { 1e3 };
+    let weight = |n: usize| if n < 2 || n + 2 >= count { 1e16 } else { 1e3 };
     let data = with_numbers(&curves(&[points]), "density", (0..count).map(weight).collect());
     let rod = rod().set("radius", RADIUS).set("youngs", YOUNGS).set("shear", SHEAR);
     let run = Run { substeps: 1, iterations: 8 };
@@ -77,7 +77,7 @@ fn angles(part: f64) -> Vec<f64> {
             }
         }
     }
-    frames(&mut simulation, 120);
+    frames(&mut simulation, 60);
     let places = vectors(&simulation, "rod", "position");
     places.windows(2).map(|edge| (edge[1] - edge[0]).angle_between(DVec3::Z)).collect()
 }
