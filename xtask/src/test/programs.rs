@@ -296,9 +296,9 @@ mod tests {
             seconds,
             failure: failure.map(str::to_string),
         };
-        assert!(judge(&test(14.0, None), "a: t", &budget));
-        assert!(!judge(&test(16.0, None), "a: t", &budget));
-        assert!(judge(&test(16.0, None), "a: mpi::t", &budget));
+        assert!(judge(&test(19.0, None), "a: t", &budget));
+        assert!(!judge(&test(21.0, None), "a: t", &budget));
+        assert!(judge(&test(21.0, None), "a: mpi::t", &budget));
         assert!(!judge(&test(0.0, Some("why")), "a: t", &budget));
     }
 }

@@ -31,6 +31,7 @@ particles "drops" radius="1 cm"
 emit input="nozzle" rate="100 Hz" velocity="1 2 3 m/s"
 gravity
 output dir="cache" OUTPUT
+render enabled=#false
 "#;
 
 fn fountain(place: &str, up: &str, output: &str) -> String {
