@@ -18,7 +18,6 @@ pub mod ccd;
 pub mod collider;
 pub mod deformation;
 pub mod error;
-mod forest;
 pub mod form;
 pub mod fractions;
 pub mod gallery;

@@ -9,6 +9,7 @@
 use super::find::Part;
 use super::{Side, Touching};
 use std::collections::{BTreeMap, BTreeSet};
+use undine_core::Forest;
 use undine_core::glam::DVec3;
 use undine_sim::coupling::Coupling;
 use undine_sim::newton::rod::transported;
@@ -24,22 +25,9 @@ type Strand = (usize, u32);
 
 /// For each of `count` particles the first of those that edges join with it.
 pub(super) fn strands(count: usize, edges: &[[u32; 2]]) -> Vec<u32> {
-    let mut first: Vec<u32> = (0..count as u32).collect();
-    fn root(first: &mut [u32], n: u32) -> u32 {
-        let mut at = n;
-        while first[at as usize] != at {
-            first[at as usize] = first[first[at as usize] as usize];
-            at = first[at as usize];
-        }
-        at
-    }
-    for &[a, b] in edges {
-        let (a, b) = (root(&mut first, a), root(&mut first, b));
-        let least = a.min(b);
-        first[a as usize] = least;
-        first[b as usize] = least;
-    }
-    (0..count as u32).map(|n| root(&mut first, n)).collect()
+    let mut joined = Forest::new(count);
+    edges.iter().for_each(|&[a, b]| joined.join(a, b));
+    (0..count as u32).map(|n| joined.root(n)).collect()
 }
 
 /// Strands that move as one.

@@ -7,7 +7,7 @@
 use super::surface::box_of;
 use super::{LevelSet, VOXELS};
 use crate::error::{GeometryError, Result};
-use crate::forest::Forest;
+use undine_core::Forest;
 use undine_core::domain::{NONE, direction};
 use undine_core::glam::IVec3;
 use undine_core::volume::{Resolution, VoxelShape};

@@ -8,10 +8,10 @@ use super::quadric::Quadric;
 use super::sides::Sides;
 use super::{compact, proper_triangles};
 use crate::error::{GeometryError, Result};
-use crate::forest::Forest;
 use crate::triangles::{Triangles, check_scale};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use undine_core::Forest;
 use undine_core::glam::DVec3;
 
 /// How far a mesh is decimated.

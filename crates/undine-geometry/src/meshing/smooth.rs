@@ -5,9 +5,9 @@
 
 use super::sides::Sides;
 use crate::error::{GeometryError, Result};
-use crate::forest::Forest;
 use crate::triangles::{Triangles, check_scale};
 use rayon::prelude::*;
+use undine_core::Forest;
 use undine_core::glam::DVec3;
 
 /// How a mesh is smoothed.

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::rows::Rows;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use undine_core::Forest;
 
 /// Voxels of a Bucket, a bit each.
 type Mask = [u64; 8];
@@ -41,7 +42,7 @@ impl Regions {
             firsts.push(firsts[firsts.len() - 1] + list.len() as u32);
         }
         let count = firsts[pieces.len()] as usize;
-        let mut sets = Sets::new(count);
+        let mut sets = Forest::new(count);
         let mut held: Vec<bool> = components
             .par_iter()
             .zip(pieces)
@@ -190,7 +191,7 @@ fn joined(
     let pairs = rows.processes().all_gather_values(&pairs)?.concat();
     let free_names: Vec<u64> = free.iter().map(|&root| name(root)).collect();
     let everyone = rows.processes().all_gather_values(&free_names)?.concat();
-    let mut sets = Sets::new(everyone.len());
+    let mut sets = Forest::new(everyone.len());
     let mut held = vec![false; everyone.len()];
     for [here, there] in pairs {
         let Ok(here) = everyone.binary_search(&here) else { continue };
@@ -276,27 +277,4 @@ fn grow(part: &Mask, [along_x, along_y, along_z]: &[Mask; 3]) -> Mask {
         grown[x - 1] |= grown[x] & along_x[x];
     }
     grown
-}
-
-/// Disjoint sets of numbers. The root of a set is its smallest number.
-struct Sets(Vec<u32>);
-
-impl Sets {
-    fn new(count: usize) -> Self {
-        Self((0..count as u32).collect())
-    }
-
-    fn root(&mut self, mut n: u32) -> u32 {
-        while self.0[n as usize] != n {
-            // Halve the way for those who come after.
-            self.0[n as usize] = self.0[self.0[n as usize] as usize];
-            n = self.0[n as usize];
-        }
-        n
-    }
-
-    fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.root(a), self.root(b));
-        self.0[a.max(b) as usize] = a.min(b);
-    }
 }

@@ -11,6 +11,7 @@ use super::{ConstraintTerm, Mode};
 use crate::constraint::{Constraint, Scaling};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use undine_core::Forest;
 
 /// What is added to the diagonal of the scaled system.
 const REGULARISATION: f64 = 1e-11;
@@ -149,21 +150,13 @@ struct TiedParameters {
 
 /// All parts, by their least parameter. Parameters without effect are in none.
 fn parts(rows: &[Vec<(u32, f64)>], parameters: usize) -> Vec<TiedParameters> {
-    let mut least: Vec<u32> = (0..parameters as u32).collect();
-    fn root(least: &mut [u32], mut n: u32) -> u32 {
-        while least[n as usize] != n {
-            least[n as usize] = least[least[n as usize] as usize];
-            n = least[n as usize];
-        }
-        n
-    }
+    let mut tied = Forest::new(parameters);
     let mut first_row = vec![u32::MAX; parameters];
     for (row, entries) in rows.iter().enumerate() {
         for &(parameter, _) in entries {
             let at = &mut first_row[parameter as usize];
             *at = (*at).min(row as u32);
-            let (one, other) = (root(&mut least, entries[0].0), root(&mut least, parameter));
-            least[one.max(other) as usize] = one.min(other);
+            tied.join(entries[0].0, parameter);
         }
     }
     let mut parts: BTreeMap<u32, TiedParameters> = BTreeMap::new();
@@ -171,11 +164,11 @@ fn parts(rows: &[Vec<(u32, f64)>], parameters: usize) -> Vec<TiedParameters> {
     order.retain(|&n| first_row[n as usize] != u32::MAX);
     order.sort_by_key(|&n| (first_row[n as usize], n));
     for n in order {
-        parts.entry(root(&mut least, n)).or_default().parameters.push(n);
+        parts.entry(tied.root(n)).or_default().parameters.push(n);
     }
     for (row, entries) in rows.iter().enumerate() {
         if let Some(&(parameter, _)) = entries.first() {
-            parts.entry(root(&mut least, parameter)).or_default().rows.push(row as u32);
+            parts.entry(tied.root(parameter)).or_default().rows.push(row as u32);
         }
     }
     parts.into_values().collect()
