@@ -18,6 +18,8 @@ pub const BENCHMARK: Benchmark = Benchmark {
 
 /// Particles of the smallest dam, in millions, as near as whole cells come.
 const SMALLEST: f64 = 0.5;
+/// Particles of the dam that has liquid far away from it, in millions: so many that the Buckets of that liquid itself do not count.
+const NEAR: f64 = 2.0;
 /// How often each of two dams that are compared takes its turn.
 const TURNS: usize = 5;
 
@@ -85,7 +87,7 @@ fn second_frame(plan: &Plan) -> Result<Timed> {
 
 /// How much more a step of a particle costs where a few cells of liquid lie ten edges away along every axis.
 fn far_ratio() -> Result<f64> {
-    let near = plan(SMALLEST)?;
+    let near = plan(NEAR)?;
     let mut dams = [Dam::new(&near)?, Dam::new(&Plan { with_far_pool: true, ..near })?];
     let mut best = [f64::INFINITY; 2];
     // They take turns, so that a disturbance of the machine meets both; the first turn is the warm-up.

@@ -3,6 +3,7 @@
 
 use crate::Result;
 use crate::harness::{Benchmark, Context, Outcome};
+use crate::machine::peak_bytes_of;
 use crate::random::point;
 use crate::report::Value;
 use undine_core::glam::DVec3;
@@ -33,26 +34,30 @@ fn run(context: &Context) -> Result<Outcome> {
     let mut state = State { domain, positions, radius, mesh: None, buckets: 0 };
     let units = state.positions.len() as u64;
     let full = Method::Ellipsoids(Anisotropy::default());
-    let main = context.work("particles", units).measure(&mut state, |s| s.surface(full), hash)?;
+    let mem_bytes = peak_bytes_of(|| state.surface_with_normals(full))?;
+    let work = || context.work("particles", units);
+    let main = work().measure(&mut state, |s| s.surface_with_normals(full), hash)?;
     let buckets = state.buckets;
-    let triangles = state.mesh.as_ref().map_or(0, Triangles::len) as u64;
-    let union = context.work("particles", units).measure(
-        &mut state,
-        |s| s.surface(Method::Spheres),
-        hash,
-    )?;
+    let triangles = state.triangles();
+    // Without normals, as the peer's plain surface.
+    let union = work().measure(&mut state, |s| s.surface(Method::Spheres), hash)?;
+    let union_triangles = state.triangles();
     let peer = context.splashsurf(&state.positions, radius, VOXEL);
     let [rate, union_rate] = [main.rate(), union.rate()];
     let mut outcome = Outcome::new(main)
+        .mem_bytes(mem_bytes)
         .also("union", union)
         .with("buckets", Value::Count(buckets))
         .with("triangles", Value::Count(triangles))
+        .with("union_triangles", Value::Count(union_triangles))
         .with("voxel_bytes", Value::Count(buckets * 2 * 512 * 4));
     if let Some(peer) = peer {
         let peer_rate = |seconds: f64| units as f64 / seconds;
         outcome = outcome
             .with("vs_splashsurf", Value::Number(rate / peer_rate(peer.smoothed_seconds)))
             .with("union_vs_splashsurf", Value::Number(union_rate / peer_rate(peer.plain_seconds)))
+            .with("mem_vs_splashsurf", Value::Number(mem_bytes as f64 / peer.peak_bytes as f64))
+            .with("splashsurf_triangles", Value::Count(peer.triangles))
             .with("splashsurf_peak_bytes", Value::Count(peer.peak_bytes));
     }
     Ok(outcome)
@@ -73,12 +78,21 @@ impl State {
         // Spheres as wide as the spacing: they leave no gaps.
         let radii = Radii::All(2.0 * self.radius);
         let particles = Particles { positions: &self.positions, radii, velocities: None };
+        self.mesh = None;
         let surfaced = surfacing.surface("surface", &self.domain, &particles)?;
-        let mesh = surfaced.mesh()?;
-        std::hint::black_box(vertex_normals(&mesh));
+        self.mesh = Some(surfaced.mesh()?);
         self.buckets = surfaced.stamped().topology().local() as u64;
-        self.mesh = Some(mesh);
         Ok(())
+    }
+
+    fn surface_with_normals(&mut self, method: Method) -> Result<()> {
+        self.surface(method)?;
+        std::hint::black_box(self.mesh.as_ref().map(vertex_normals));
+        Ok(())
+    }
+
+    fn triangles(&self) -> u64 {
+        self.mesh.as_ref().map_or(0, Triangles::len) as u64
     }
 }
 

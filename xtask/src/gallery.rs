@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What the showcase draws.
-const SHOWCASE: [&str; 8] =
-    ["crown", "pool", "points", "hair", "smoke", "fire", "solids", "buckets"];
+const SHOWCASE: [&str; 9] =
+    ["crown", "pool", "points", "hair", "smoke", "fire", "solids", "buckets", "surfacing"];
 
 /// How an example is drawn.
 struct Look {

@@ -16,6 +16,8 @@ pub struct PeerSurface {
     pub plain_seconds: f64,
     /// Median time with its clean-up, weighted smoothing and normals [s].
     pub smoothed_seconds: f64,
+    /// Triangles of the reconstruction alone.
+    pub triangles: u64,
     /// What the process took at most [bytes].
     pub peak_bytes: u64,
 }
@@ -69,6 +71,7 @@ impl PeerSurface {
         Some(Self {
             plain_seconds: positive("plain_seconds")?,
             smoothed_seconds: positive("smoothed_seconds")?,
+            triangles: positive("triangles")? as u64,
             peak_bytes: positive("peak_bytes")? as u64,
         })
     }
@@ -81,9 +84,14 @@ mod tests {
     #[test]
     fn times_and_memory_are_read_from_the_line() {
         let line = "splashsurf: triangles=7 plain_seconds=0.5 smoothed_seconds=2 peak_bytes=1024";
-        let wanted = PeerSurface { plain_seconds: 0.5, smoothed_seconds: 2.0, peak_bytes: 1024 };
+        let wanted = PeerSurface {
+            plain_seconds: 0.5,
+            smoothed_seconds: 2.0,
+            triangles: 7,
+            peak_bytes: 1024,
+        };
         assert_eq!(PeerSurface::of_line(line), Some(wanted));
-        assert_eq!(PeerSurface::of_line("plain_seconds=0 smoothed_seconds=2 peak_bytes=1"), None);
+        assert_eq!(PeerSurface::of_line(&line.replace("0.5", "0")), None);
     }
 
     #[test]

@@ -11,7 +11,8 @@ use rayon::prelude::*;
 use undine_core::domain::VOXELS_PER_BUCKET;
 use undine_core::glam::{DVec3, I64Vec3, IVec3, Vec3};
 use undine_core::mesh::Bounds;
-use undine_core::{Bucket, CoreError, Frame, MemoryBudget};
+use undine_core::volume::Mask;
+use undine_core::{Bucket, BucketKey, CoreError, Frame, MemoryBudget};
 use undine_geometry::{Solid, random};
 use undine_sim::{Result, SimError};
 
@@ -38,11 +39,13 @@ pub struct Fill {
     pub seed: u64,
     /// The part that this process fills, and how many there are: consecutive Buckets of all.
     pub part: [usize; 2],
+    /// Only so many cells under the surface are filled; those whose middle is deeper are named in [`Filled::deep`].
+    pub shell: Option<u32>,
 }
 
 impl Default for Fill {
     fn default() -> Self {
-        Self { per_axis: 2, how: Seeding::default(), seed: 0, part: [0, 1] }
+        Self { per_axis: 2, how: Seeding::default(), seed: 0, part: [0, 1], shell: None }
     }
 }
 
@@ -79,6 +82,18 @@ pub struct Filled {
     pub offsets: Vec<Vec3>,
     /// The volume that each stands for [m³].
     pub volume_each: f64,
+    /// Where cells are full that have no particles.
+    pub deep: Vec<DeepCells>,
+}
+
+/// The cells of a Bucket that lie deep inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct DeepCells {
+    /// The Bucket's key.
+    pub key: BucketKey,
+    /// A bit for each.
+    pub cells: [u64; 8],
 }
 
 /// Points this far from a surface, as a part of a cell, are on it, and so outside: rounding decides nothing.
@@ -240,46 +255,79 @@ impl<'a> Filler<'a> {
 
     /// The particles of these Buckets that lie inside.
     fn fill(&self, blocks: &[Block]) -> Filled {
-        let each: Vec<Vec<Vec3>> = blocks.par_iter().map(|block| self.in_bucket(block)).collect();
+        let each: Vec<_> = blocks.par_iter().map(|block| self.in_bucket(block)).collect();
         let mut filled = Filled {
             volume_each: self.fill.volume_each(self.frame.voxel_size(0)),
             ..Filled::default()
         };
-        let count = each.iter().map(Vec::len).sum();
+        let count = each.iter().map(|(offsets, _)| offsets.len()).sum();
         filled.buckets.reserve_exact(count);
         filled.offsets.reserve_exact(count);
-        for (block, offsets) in blocks.iter().zip(each) {
+        for (block, (offsets, cells)) in blocks.iter().zip(each) {
             let bucket = Bucket::at(0, block.low);
+            if cells != [0; 8] {
+                filled.deep.push(DeepCells { key: bucket.key(), cells });
+            }
             filled.buckets.extend(std::iter::repeat_n(bucket, offsets.len()));
             filled.offsets.extend(offsets);
         }
         filled
     }
 
-    fn in_bucket(&self, block: &Block) -> Vec<Vec3> {
+    /// The particles of a Bucket, and the cells that need none.
+    fn in_bucket(&self, block: &Block) -> (Vec<Vec3>, [u64; 8]) {
         let mut offsets = Vec::new();
         let cells = Cells { low: IVec3::ZERO, side: VOXELS_PER_BUCKET as i32 };
-        if block.is_inside {
+        if block.is_inside && self.fill.shell.is_none() {
             offsets.reserve_exact(512 * self.fill.per_cell() as usize);
             self.each_particle(block.low, cells, |offset| offsets.push(offset));
-        } else {
-            cells.halves().for_each(|half| self.in_cells(block.low, half, &mut offsets));
+            return (offsets, [0; 8]);
         }
-        offsets
+        let deep = self.deep_cells(block.low);
+        if deep == [u64::MAX; 8] {
+            return (offsets, deep);
+        }
+        cells.halves().for_each(|half| self.in_cells(block.low, half, &deep, &mut offsets));
+        (offsets, deep)
+    }
+
+    /// The cells of a Bucket that are deeper than the shell.
+    fn deep_cells(&self, bucket: IVec3) -> [u64; 8] {
+        let Some(shell) = self.fill.shell else { return [0; 8] };
+        let voxel = self.frame.voxel_size(0);
+        let corner = self.frame.corner(Bucket::at(0, bucket));
+        let deepest = -f64::from(shell) * voxel;
+        // No cell's middle is farther from that of the Bucket.
+        let (across, middle) = (0.5 * 7.0 * 3.0_f64.sqrt() * voxel, corner + 4.0 * voxel);
+        let known = self.solid.distance(middle);
+        if known + across < deepest || known - across >= deepest {
+            return if known < deepest { [u64::MAX; 8] } else { [0; 8] };
+        }
+        let mut deep = [0; 8];
+        for n in 0..512 {
+            let cell = DVec3::new((n >> 6) as f64, (n >> 3 & 7) as f64, (n & 7) as f64);
+            let is_deep = self.solid.distance(corner + (cell + 0.5) * voxel) < deepest;
+            Mask(&mut deep[..]).set(n, is_deep);
+        }
+        deep
     }
 
     /// Halves cubes of cells that the surface may cut, down to cells.
-    fn in_cells(&self, bucket: IVec3, cells: Cells, offsets: &mut Vec<Vec3>) {
+    fn in_cells(&self, bucket: IVec3, cells: Cells, deep: &[u64; 8], offsets: &mut Vec<Vec3>) {
         let voxel = self.frame.voxel_size(0);
         let corner = self.frame.corner(Bucket::at(0, bucket));
         let side = f64::from(cells.side) * voxel;
         let middle = corner + cells.low.as_dvec3() * voxel + 0.5 * side;
         match self.side_of(middle, side) {
             None => {}
-            Some((_, true)) => self.each_particle(bucket, cells, |offset| offsets.push(offset)),
-            Some(_) if cells.side > 1 => {
-                cells.halves().for_each(|half| self.in_cells(bucket, half, offsets));
+            Some((_, true)) if *deep == [0; 8] => {
+                self.each_particle(bucket, cells, |offset| offsets.push(offset));
             }
+            Some(_) if cells.side > 1 => {
+                cells.halves().for_each(|half| self.in_cells(bucket, half, deep, offsets));
+            }
+            Some(_) if Mask(deep).get(cells.number()) => {}
+            Some((_, true)) => self.each_particle(bucket, cells, |offset| offsets.push(offset)),
             Some((known, false)) => {
                 let least = -ON_SURFACE * voxel;
                 self.each_particle(bucket, cells, |offset| {
@@ -361,6 +409,11 @@ struct Cells {
 }
 
 impl Cells {
+    /// The number of its first cell.
+    fn number(self) -> usize {
+        (self.low.x << 6 | self.low.y << 3 | self.low.z) as usize
+    }
+
     fn halves(self) -> impl Iterator<Item = Self> {
         let side = self.side / 2;
         octants().map(move |octant| Self { low: self.low + side * octant, side })

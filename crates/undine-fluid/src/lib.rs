@@ -13,6 +13,7 @@ pub mod pressure;
 pub mod second_order;
 pub mod sink;
 mod sink_cells;
+mod solved;
 pub mod source;
 pub mod viscosity;
 pub mod walls;

@@ -4,6 +4,7 @@
 //! through each other.
 
 use crate::error::{GeometryError, Result};
+use rayon::prelude::*;
 use undine_core::glam::DVec3;
 use undine_core::mesh::{Bounds, Polygons, Surface};
 
@@ -19,10 +20,11 @@ impl Triangles {
     pub fn new(positions: Vec<DVec3>, triangles: Vec<[u32; 3]>) -> Result<Self> {
         check_positions(&positions)?;
         let vertices = positions.len();
-        for (triangle, corners) in triangles.iter().enumerate() {
-            if let Some(&vertex) = corners.iter().find(|&&vertex| vertex as usize >= vertices) {
-                return Err(GeometryError::DanglingIndex { triangle, vertex, vertices });
-            }
+        let dangles = |vertex: &u32| *vertex as usize >= vertices;
+        let dangling = |corners: &[u32; 3]| corners.iter().any(dangles);
+        if let Some(triangle) = triangles.par_iter().position_first(dangling) {
+            let vertex = triangles[triangle].into_iter().find(dangles).unwrap_or_default();
+            return Err(GeometryError::DanglingIndex { triangle, vertex, vertices });
         }
         Ok(Self { positions, triangles })
     }
@@ -120,7 +122,7 @@ pub(crate) fn check_scale(positions: &[DVec3]) -> Result<()> {
 }
 
 fn check_positions(positions: &[DVec3]) -> Result<()> {
-    match positions.iter().position(|position| !position.is_finite()) {
+    match positions.par_iter().position_first(|position| !position.is_finite()) {
         Some(vertex) => Err(GeometryError::VertexNotFinite { vertex, position: positions[vertex] }),
         None => Ok(()),
     }

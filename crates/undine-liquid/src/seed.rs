@@ -9,10 +9,10 @@ use std::ops::Range;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::mesh::Surface;
 use undine_core::{Bucket, ChannelSpec, Combine, Frame, GridDomain, MemoryBudget, ParticleSystem};
-use undine_fluid::fill::{Fill, Room, Seeding, fill};
+use undine_fluid::fill::{DeepCells, Fill, Room, Seeding, fill};
 use undine_geometry::meshing::weld;
 use undine_geometry::winding::{Orientation, orientation};
-use undine_geometry::{MassProperties, Triangles, random};
+use undine_geometry::{MassProperties, Triangles, Twist, random};
 use undine_sim::input::{Data, Geometry, PointCloud};
 use undine_sim::{Ingest, Result, SimError};
 
@@ -31,6 +31,28 @@ pub struct Initial {
     pub numbers: BTreeMap<String, Vec<f32>>,
     /// Channels of vectors that points of the input have beside these.
     pub vectors: BTreeMap<String, Vec<Vec3>>,
+    /// Where cells are full of liquid that has no particles.
+    pub deep: Vec<DeepCells>,
+    /// How that moves.
+    pub moving: Moving,
+}
+
+/// How a solid moves that becomes liquid.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Moving {
+    /// Velocity beside the twist [m/s].
+    pub velocity: DVec3,
+    /// The place that it turns about [m].
+    pub about: DVec3,
+    /// How it goes on and turns.
+    pub twist: Twist,
+}
+
+impl Moving {
+    /// The velocity at a place [m/s].
+    pub fn at(&self, place: DVec3) -> DVec3 {
+        self.velocity + self.twist.at(place - self.about)
+    }
 }
 
 /// What a particle of a liquid takes, with its share of the grid [bytes]: 80 of channels, 25 of the grid at 8 to a cell, and what
@@ -56,8 +78,9 @@ const OWN: &[&str] = &[
 /// The liquid that the input of a Behavior holds at the time of the Ingest; none without an input, and none of an empty one.
 ///
 /// Reads the parameters `input`, `velocity`, `density`, `seeding` and `per-axis`. On several processes each gets its part of
-/// the particles, in the order of ranks.
-pub fn initial(ingest: &Ingest<'_>, domain: &GridDomain) -> Result<Initial> {
+/// the particles, in the order of ranks. Cells of a solid that are
+/// farther under its surface than the `shell` [cells] have no particles.
+pub fn initial(ingest: &Ingest<'_>, domain: &GridDomain, shell: Option<u32>) -> Result<Initial> {
     let Some(data) = ingest.optional_data("input")? else { return Ok(Initial::default()) };
     if data.is_empty() {
         return Ok(Initial::default());
@@ -75,6 +98,7 @@ pub fn initial(ingest: &Ingest<'_>, domain: &GridDomain) -> Result<Initial> {
         },
         seed: path,
         part: [processes.rank(), processes.count()],
+        shell,
     };
     let density = values.number("density")?;
     if let Geometry::Points(_) = data.geometry {
@@ -140,20 +164,22 @@ pub fn of_solid(
     }
     let mass = liquid.density * filled.volume_each;
     check_mass(mass, || format!("a particle of a voxel of {voxel} m"))?;
-    let moving = data.motion.as_ref().map(|motion| (motion.pose(time), motion.twist(time)));
-    let velocity = |(&bucket, &offset): (&Bucket, &Vec3)| {
-        let carried = match &moving {
-            Some((pose, twist)) => twist.at(frame.world(bucket, offset) - pose.translation),
-            None => DVec3::ZERO,
-        };
-        (liquid.velocity + carried).as_vec3()
+    let motion = data.motion.as_ref();
+    let moving = Moving {
+        velocity: liquid.velocity,
+        about: motion.map_or(DVec3::ZERO, |motion| motion.pose(time).translation),
+        twist: motion.map_or_else(Twist::default, |motion| motion.twist(time)),
     };
+    let velocity =
+        |(&bucket, &offset): (&Bucket, &Vec3)| moving.at(frame.world(bucket, offset)).as_vec3();
     let places = filled.buckets.par_iter().zip(&filled.offsets);
     Ok(Initial {
         velocities: places.map(velocity).collect(),
         masses: vec![mass as f32; filled.offsets.len()],
         buckets: filled.buckets,
         offsets: filled.offsets,
+        deep: filled.deep,
+        moving,
         ..Initial::default()
     })
 }
@@ -194,6 +220,7 @@ pub fn of_points(
         masses: masses.iter().map(|&mass| mass as f32).collect(),
         numbers: numbers.collect(),
         vectors: vectors.collect(),
+        ..Initial::default()
     })
 }
 

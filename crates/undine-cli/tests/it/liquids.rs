@@ -180,20 +180,3 @@ fn walls_that_stick_because_of_bodies_are_told_of() {
     let words = ["`non-stick` is left out", "Make the bodies kinematic"];
     says(&["run"], &format!("{scene}{body}"), 0, &words);
 }
-
-#[test]
-fn a_solve_that_fails_says_what_it_is_of_and_what_to_change() {
-    // No sum of numbers is so exact.
-    let scene = SCENE.replace("pressure\n", "pressure tolerance=1e-30\n");
-    let words = [
-        "the pressure of water",
-        "cells) did not converge",
-        "colliders that move",
-        "raise `tolerance`",
-    ];
-    says(&["run"], &scene, 1, &words);
-    let scene =
-        SCENE.replace("pressure\n", "pressure\nviscosity viscosity=\"10 Pa·s\" tolerance=1e-30\n");
-    let words = ["the viscosity of water (10 Pa s", "faces) did not converge", "raise `tolerance`"];
-    says(&["run"], &scene, 1, &words);
-}

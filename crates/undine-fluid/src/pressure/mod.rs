@@ -21,15 +21,13 @@ pub use tension::Tension;
 
 use crate::bodies::Swimmers;
 use crate::field::{MIXED, add_mixed};
+use crate::solved::Solve;
 use undine_core::ChannelSpec;
 use undine_core::Handle;
 use undine_core::volume::VoxelShape;
 use undine_schema::{Declaration, Dimension, Kind, Parameter};
 use undine_sim::offers::{Coupling, FluidField};
-use undine_sim::report::SolveRecord;
-use undine_sim::{
-    Ingest, Moment, ObjectId, Operator, Result, SimError, Stage, StoreId, Tasks, World,
-};
+use undine_sim::{Ingest, Moment, ObjectId, Operator, Result, Stage, StoreId, Tasks, World};
 
 /// "Incompressible."
 pub const DECLARATION: Declaration = Declaration {
@@ -84,9 +82,6 @@ struct On {
     /// What bodies cover of it in this step, body by body.
     bodies: Vec<Coverage>,
 }
-
-/// A solve that ends within so many times its tolerance is still better than none.
-const NEAR_ENOUGH: f64 = 100.0;
 
 /// Liquid that loses more of its volume than this in a step, because its walls press it together, is worth a warning.
 const SQUEEZED: f64 = 1e-4;
@@ -240,17 +235,15 @@ impl On {
             std::mem::swap(&mut body.coverage, coverage);
         }
         let Projected { report, unknowns, squeezed } = projected?;
-        let tolerance = settings.tolerance;
-        let near_enough = (NEAR_ENOUGH * tolerance).min(NEAR_ENOUGH.recip());
-        if !(report.converged() || report.residual <= near_enough) {
-            return Err(SimError::NotConverged {
-                system: format!("the pressure of {} ({unknowns} cells)", object.path),
-                report: format!(
-                    "{report}; the residual wanted is {tolerance:.1e}: look for colliders that move many voxels in a substep, \
-                     for bodies or densities that differ by many orders, or raise `tolerance`"
-                ),
-            });
-        }
+        let solve = Solve {
+            name: "pressure",
+            of: &object.path,
+            unknowns,
+            unit: "cells",
+            tolerance: settings.tolerance,
+            look_for: "colliders that move many voxels in a substep, for bodies or densities that differ by many orders",
+        };
+        let record = solve.solved(&report)?;
         let is_squeezed = squeezed * now.step > SQUEEZED;
         if is_squeezed && !has_warned {
             tracing::warn!(
@@ -260,14 +253,7 @@ impl On {
                 squeezed * now.step,
             );
         }
-        world.solves.push(SolveRecord {
-            system: "pressure",
-            unknowns,
-            iterations: report.iterations,
-            residual: report.residual,
-            tolerance,
-            converged: report.converged(),
-        });
+        world.solves.push(record);
         Ok(is_squeezed)
     }
 }

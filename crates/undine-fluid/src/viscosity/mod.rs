@@ -18,11 +18,11 @@ mod system;
 
 pub use solve::{Settings, Solved, diffuse};
 
+use crate::solved::Solve;
 use undine_core::volume::VoxelShape;
 use undine_core::{Accessor, ChannelSpec, Handle};
 use undine_schema::{Declaration, Dimension, Kind, Parameter};
 use undine_sim::offers::FluidField;
-use undine_sim::report::SolveRecord;
 use undine_sim::{
     Ingest, Moment, ObjectId, Operator, Result, SimError, Stage, StoreId, Tasks, World,
 };
@@ -68,9 +68,6 @@ pub const DECLARATION: Declaration = Declaration {
 
 /// A channel of cells [Pa s]; negative where no particle says.
 const BY_CELL: &str = "cell-viscosity";
-
-/// A solve that ends within so many times its tolerance is still better than none.
-const NEAR_ENOUGH: f64 = 100.0;
 
 /// Makes fluids viscous.
 pub struct Viscosity {
@@ -174,25 +171,16 @@ impl Viscosity {
                 continue;
             };
             let Solved { report, unknowns } = solved;
-            let near = (NEAR_ENOUGH * self.tolerance).min(NEAR_ENOUGH.recip());
-            if !report.converged() && (report.residual.is_nan() || report.residual > near) {
-                let (path, viscosity) = (&object.path, on.viscosity);
-                return Err(SimError::NotConverged {
-                    system: format!("the viscosity of {path} ({viscosity} Pa s, {unknowns} faces)"),
-                    report: format!(
-                        "{report}; the residual wanted is {:.1e}: look for viscosities or densities far apart, or raise `tolerance`",
-                        self.tolerance
-                    ),
-                });
-            }
-            world.solves.push(SolveRecord {
-                system: "viscosity",
+            let solve = Solve {
+                name: "viscosity",
+                of: &object.path,
                 unknowns,
-                iterations: report.iterations,
-                residual: report.residual,
+                unit: "faces",
                 tolerance: self.tolerance,
-                converged: report.converged(),
-            });
+                look_for: "viscosities or densities far apart",
+            };
+            let record = solve.solved(&report)?;
+            world.solves.push(record);
         }
         Ok(())
     }

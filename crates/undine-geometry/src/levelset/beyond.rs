@@ -4,6 +4,7 @@
 //! that face the gap say which. So a list of gaps is enough, as long as the list of Buckets around the surface at most.
 
 use crate::error::Result;
+use rayon::prelude::*;
 use undine_core::access::{Here, Tile};
 use undine_core::domain::{NONE, Topology, VOXELS_PER_BUCKET, offset_towards};
 use undine_core::glam::IVec3;
@@ -60,7 +61,7 @@ impl Beyond {
         if domain.processes().count() > 1 {
             ends = domain.processes().all_gather_values(&ends)?.concat();
         }
-        ends.sort_unstable();
+        ends.par_sort_unstable();
 
         let gaps = ends.windows(2).filter_map(|pair| {
             let [[x, y, z], above] = [pair[0].bucket, pair[1].bucket];
@@ -75,8 +76,8 @@ impl Beyond {
         });
         let mut beyond = Self { gaps: gaps.collect(), inside: Vec::new() };
         let topology = volume.topology();
-        beyond.inside =
-            (0..topology.local() as u32).map(|slot| beyond.mask(topology, slot)).collect();
+        let slots = (0..topology.local() as u32).into_par_iter();
+        beyond.inside = slots.map(|slot| beyond.mask(topology, slot)).collect();
         Ok(beyond)
     }
 

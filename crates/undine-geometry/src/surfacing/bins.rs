@@ -43,17 +43,24 @@ impl Bins {
         let bytes = count as u64 * (size_of::<Entry>() as u64 + 20);
         domain.budget().check("the particles of a surface by Buckets", bytes)?;
         let per_voxel = 1.0 / frame.voxel_size(0);
-        let located = |n: usize, what: &str| -> Result<Entry> {
-            let (bucket, offset) = frame.locate(particles.positions[n], 0, what)?;
-            let at = (offset * per_voxel as f32).clamp(Vec3::ZERO, Vec3::splat(EDGE));
-            let radius = (particles.radius(n) * per_voxel) as f32;
-            let at = at.to_array().map(f32::to_bits);
-            Ok(Entry { key: bucket.key(), at, radius: radius.to_bits(), source: n as u32 })
-        };
-        let found: Option<Vec<Entry>> =
-            (0..count).into_par_iter().map(|n| located(n, "").ok()).collect();
+        // Particles beside each other in a list mostly lie in one Bucket, whose key takes long to find.
+        let located =
+            |last: &mut Option<(Bucket, BucketKey)>, n: usize, what: &str| -> Result<Entry> {
+                let (bucket, offset) = frame.locate(particles.positions[n], 0, what)?;
+                let known = last.filter(|(before, _)| *before == bucket);
+                let (_, key) = *last.insert(known.unwrap_or_else(|| (bucket, bucket.key())));
+                let at = (offset * per_voxel as f32).clamp(Vec3::ZERO, Vec3::splat(EDGE));
+                let radius = (particles.radius(n) * per_voxel) as f32;
+                let at = at.to_array().map(f32::to_bits);
+                Ok(Entry { key, at, radius: radius.to_bits(), source: n as u32 })
+            };
+        let found: Option<Vec<Entry>> = (0..count)
+            .into_par_iter()
+            .map_init(|| None, |last, n| located(last, n, "").ok())
+            .collect();
         let Some(mut entries) = found else {
-            let wrong = (0..count).find_map(|n| located(n, &format!("particle {n}")).err());
+            let found = |n| located(&mut None, n, &format!("particle {n}"));
+            let wrong = (0..count).find_map(|n| found(n).err());
             let never = GeometryError::Empty { what: "a particle", wanted: "it needs a place" };
             return Err(wrong.unwrap_or(never));
         };

@@ -2,7 +2,7 @@
 
 use super::anisotropy::Kernel;
 use super::bins::Bins;
-use super::buried::voxels;
+use super::buried::{may_reach, voxels};
 use super::reach::Reach;
 use crate::levelset::lanes::Lanes;
 use multiversion::multiversion;
@@ -28,7 +28,7 @@ pub(super) fn spheres(
     reach.each_near(bins, bucket, |slot, shift| {
         for n in bins.of(slot) {
             let at = bins.place(n) + shift - 0.5;
-            if voxels(at, Vec3::splat(bins.radius[n] + most)).is_some() {
+            if may_reach(at, Vec3::splat(bins.radius[n] + most)) {
                 near.push([at.x, at.y, at.z, bins.radius[n]]);
             }
         }
@@ -103,7 +103,7 @@ pub(super) fn ellipsoids(
     reach.each_near(bins, bucket, |slot, shift| {
         for kernel in &kernels[bins.of(slot)] {
             let centre = kernel.centre + shift - 0.5;
-            if voxels(centre, kernel.half + most).is_some() {
+            if may_reach(centre, kernel.half + most) {
                 near.push(Kernel { centre, ..*kernel });
             }
         }

@@ -43,10 +43,17 @@ impl Object for Hybrid {
         let attributes = data.map(|data| data.attributes.clone()).unwrap_or_default();
         let settings = Settings::of(ingest)?;
         let domain = ingest.world.domain(settings.voxel)?;
-        let initial = seed::initial(ingest, &ingest.world.domains[domain])?;
+        // What cells would take in at once they hold to begin with.
+        let shell = settings.band.map(|band| band + band::BETWEEN);
+        let initial = seed::initial(ingest, &ingest.world.domains[domain], shell)?;
         let channels = channels::add(ingest.world, ingest.path, domain, &settings)?;
         let particles = &mut ingest.world.particles[channels.carried.particles];
         initial.append_to(&ingest.world.domains[domain], particles, settings.density)?;
+        if let Some(interior) = channels.field.interior {
+            let volume = &mut ingest.world.volumes[channels.field.volume];
+            let domain = &ingest.world.domains[domain];
+            band::begin(domain, volume, channels.field.velocity, interior, &initial)?;
+        }
         let offers = Offers { fluid: Some(channels.field), ..Offers::default() };
         let id = ingest.offer(domain, attributes, offers);
         Ok(vec![Self { id, settings, channels }])

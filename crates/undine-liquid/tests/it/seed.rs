@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 use std::sync::Arc;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::{ChannelSpec, Combine, Frame, GridDomain, MemoryBudget, ParticleSystem};
-use undine_fluid::fill::{Fill, Filled, Room, Seeding, fill};
+use undine_fluid::fill::{DeepCells, Fill, Filled, Room, Seeding, fill};
 use undine_geometry::levelset::{Extent, LevelSet};
 use undine_geometry::{Motion, Pose, Shape, Solid, Triangles, Twist, gallery};
 use undine_liquid::seed::{Initial, Liquid, of_points, of_solid};
@@ -45,6 +45,36 @@ fn surface(triangles: Triangles) -> Geometry {
 
 fn fault(result: undine_sim::Result<Initial>) -> String {
     result.unwrap_err().to_string()
+}
+
+#[test]
+fn a_shell_has_the_same_particles_and_names_the_cells_inside() {
+    let solid = cuboid(DVec3::splat(-3.0 * VOXEL), DVec3::splat(17.0 * VOXEL));
+    let places = |found: &Filled| -> Vec<([i32; 3], [u32; 3])> {
+        let each = found.buckets.iter().zip(&found.offsets);
+        let mut all: Vec<_> = each
+            .map(|(bucket, at)| (bucket.coord.to_array(), at.to_array().map(f32::to_bits)))
+            .collect();
+        all.sort_unstable();
+        all
+    };
+    for how in [Seeding::Jittered, Seeding::Poisson] {
+        let everywhere = filled(&solid, Fill { how, ..Fill::default() });
+        assert!(everywhere.deep.is_empty());
+        let shell = filled(&solid, Fill { how, shell: Some(3), ..Fill::default() });
+        // Of 20 cells along each edge, three at either end are the shell.
+        let cells = shell.deep.iter().flat_map(|deep| deep.cells).map(u64::count_ones);
+        assert_eq!(cells.sum::<u32>(), 14 * 14 * 14);
+        let is_deep = |(coord, at): &([i32; 3], [u32; 3])| {
+            let [x, y, z] = at.map(|bits| (f32::from_bits(bits) / VOXEL as f32) as usize);
+            let here = |deep: &&DeepCells| deep.key.bucket().coord.to_array() == *coord;
+            let deep = shell.deep.iter().find(here);
+            deep.is_some_and(|deep| deep.cells[x] >> (y << 3 | z) & 1 != 0)
+        };
+        let mut wanted = places(&everywhere);
+        wanted.retain(|place| !is_deep(place));
+        assert_eq!(places(&shell), wanted);
+    }
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod pool;
 mod smoke;
 mod solids;
 mod studio;
+mod surfacing;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,7 +24,7 @@ use undine_render::{Display, Size, files};
 /// A picture's name, and what draws it.
 type Picture = (&'static str, fn(&Studio) -> Outcome<Display>);
 
-const PICTURES: [Picture; 8] = [
+const PICTURES: [Picture; 9] = [
     ("crown", crown::picture),
     ("pool", pool::picture),
     ("points", points::picture),
@@ -32,6 +33,7 @@ const PICTURES: [Picture; 8] = [
     ("fire", fire::picture),
     ("solids", solids::picture),
     ("buckets", buckets::picture),
+    ("surfacing", surfacing::picture),
 ];
 
 fn main() -> ExitCode {

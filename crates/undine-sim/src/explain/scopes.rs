@@ -72,6 +72,8 @@ impl Reached {
                 .flat_map(|task| &task.declared.access)
                 .any(|(key, how)| (!changes || *how != Use::Read) && stores.contains(&key.store))
         };
+        // Meshes are made when a frame is written, by no Task.
+        let skinned = entry.behavior.skin().map_or(&[][..], |skin| &skin.of);
         // What a Constraint does to its points is done by the solve, in whose name it only fills its rows.
         let by_solve = entry.scope.declaration.kind == Kind::Constraint;
         let all = (0..simulation.world.objects.len()).map(ObjectId);
@@ -79,7 +81,10 @@ impl Reached {
         Self {
             makes,
             acts_on,
-            looks_at: others.into_iter().filter(|id| touches(id, false)).collect(),
+            looks_at: others
+                .into_iter()
+                .filter(|id| touches(id, false) || skinned.contains(id))
+                .collect(),
         }
     }
 

@@ -10,11 +10,14 @@ mod cases;
 use crate::error::{GeometryError, Result};
 use crate::levelset::LevelSet;
 use crate::triangles::Triangles;
+use bytemuck::Pod;
 use cases::{Cases, edge};
+use rayon::prelude::*;
 use undine_core::Accessor;
-use undine_core::access::{Here, Pad, Tile};
+use undine_core::access::{Here, Pad, Tile, VoxelNeighbourhood};
 use undine_core::domain::direction;
 use undine_core::glam::DVec3;
+use undine_core::memory::zeros;
 use undine_core::volume::VoxelShape;
 
 /// Vertices stay this part of a voxel away from voxel centres, so that no triangle shrinks to nothing.
@@ -56,10 +59,9 @@ impl LevelSet {
                 if !crosses(here.slot) && !far.into_iter().any(crosses) {
                     return Vec::new();
                 }
-                let mut tile = self.tile();
-                around.load(&mut tile);
-                self.beyond().fill(here, &mut tile, -self.width());
-                let signs = Signs::of(&tile);
+                let own = crossings[here.slot as usize].as_ref();
+                let signs =
+                    own.map_or_else(|| Signs::of(&self.load(here, &around)), |own| own.signs);
                 let vertex = |at: [usize; 3], axis: usize| {
                     let towards = at.map(|n| (n >> 3) as i32);
                     let slot = neighbours[direction(towards[0], towards[1], towards[2])] as usize;
@@ -80,13 +82,19 @@ impl LevelSet {
                 });
                 made
             })?;
-        let mut positions = Vec::with_capacity(count as usize);
-        crossings.into_iter().flatten().for_each(|found| positions.extend(found.vertices));
-        Triangles::new(positions, triangles.concat())
+        let positions: Vec<&[DVec3]> =
+            crossings.iter().flatten().map(|found| &found.vertices[..]).collect();
+        let triangles: Vec<&[[u32; 3]]> = triangles.iter().map(Vec::as_slice).collect();
+        Triangles::new(joined(&positions), joined(&triangles))
     }
 
-    fn tile(&self) -> Tile<f32> {
-        Tile::new(VoxelShape::CELLS.resolution, Pad { low: 0, high: 1 }, self.width())
+    /// The distances of a Bucket and of the next layer.
+    fn load(&self, here: Here<'_>, around: &VoxelNeighbourhood<'_, f32>) -> Tile<f32> {
+        let pad = Pad { low: 0, high: 1 };
+        let mut tile = Tile::new(VoxelShape::CELLS.resolution, pad, self.width());
+        around.load(&mut tile);
+        self.beyond().fill(here, &mut tile, -self.width());
+        tile
     }
 
     /// The edges that cross the surface, by local slot; `None` where there are none.
@@ -96,9 +104,7 @@ impl LevelSet {
         let voxel = self.voxel_size();
         let access = self.volume().around(self.distance(), 1);
         Ok(accessor.map(access, |here: Here<'_>, around| {
-            let mut tile = self.tile();
-            around.load(&mut tile);
-            self.beyond().fill(here, &mut tile, -self.width());
+            let tile = self.load(here, &around);
             let corner = frame.corner(here.bucket);
             Crossings::of(&tile, |at: [f32; 3]| {
                 corner + voxel * DVec3::from_array(at.map(f64::from))
@@ -107,11 +113,26 @@ impl LevelSet {
     }
 }
 
+/// Parts one after the other, copied on all threads: most of the time goes to new pages.
+fn joined<T: Pod + Send + Sync>(parts: &[&[T]]) -> Vec<T> {
+    let mut whole: Vec<T> = zeros(parts.iter().map(|part| part.len()).sum());
+    let mut rest = &mut whole[..];
+    let mut places = Vec::with_capacity(parts.len());
+    for part in parts {
+        let (place, after) = rest.split_at_mut(part.len());
+        places.push(place);
+        rest = after;
+    }
+    places.into_par_iter().zip(parts).for_each(|(place, part)| place.copy_from_slice(part));
+    whole
+}
+
 /// The Buckets that hold edges of a Bucket's cubes, besides itself.
 const FAR: [[i32; 3]; 7] =
     [[0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1]];
 
 /// The voxels of a Bucket and of the next layer that lie inside, a bit each along z.
+#[derive(Clone, Copy)]
 struct Signs {
     rows: [[u16; 9]; 9],
 }
@@ -164,6 +185,7 @@ impl Signs {
 
 /// The crossing edges of a Bucket and the vertices on them: row after row, in each along x, then y, then z.
 struct Crossings {
+    signs: Signs,
     /// A bit per voxel of a row, for edges along x, y and z.
     rows: [[u8; 3]; 64],
     /// Vertices before each row.
@@ -201,7 +223,7 @@ impl Crossings {
                 }
             }
         }
-        Some(Box::new(Self { rows, before, vertices }))
+        Some(Box::new(Self { signs, rows, before, vertices }))
     }
 
     /// The number of the vertex on an edge, by its lower voxel.

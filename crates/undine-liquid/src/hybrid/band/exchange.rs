@@ -13,7 +13,7 @@ use undine_sim::Result;
 use undine_sim::offers::{FluidField, FluidParticles, Interior};
 
 /// How many cells there are from those that make particles to those that take them in.
-const BETWEEN: u32 = 1;
+pub const BETWEEN: u32 = 1;
 
 /// No cell holds more than this, in full cells, without making particles of it.
 const MOST: u32 = 8 * Interior::FULL;

@@ -13,11 +13,12 @@
 mod carry;
 mod exchange;
 
-pub use exchange::Exchange;
+pub use exchange::{BETWEEN, Exchange};
 
 use crate::advance::Flow;
+use crate::seed::Initial;
 use undine_core::glam::{DVec3, Vec3};
-use undine_core::volume::{MacHandle, Resolution, VoxelShape};
+use undine_core::volume::{MacHandle, Mask, Resolution, VoxelShape};
 use undine_core::{Accessor, BucketSet, ChannelSpec, DiscreteVolume, GridDomain};
 use undine_fluid::carry::{self as along, Cargo, Scheme, Traces};
 use undine_fluid::field::INTERIOR;
@@ -29,6 +30,41 @@ pub fn add_channel(volume: &mut DiscreteVolume, full: f64) -> Result<Interior> {
     let spec = ChannelSpec::new(INTERIOR, 0_u32).internal();
     let parts = volume.add_channel(&spec, VoxelShape::CELLS)?;
     Ok(Interior { parts, part: full / f64::from(Interior::FULL) })
+}
+
+/// Lets cells hold the liquid that is deep inside to begin with. Collective.
+pub fn begin(
+    domain: &GridDomain,
+    volume: &mut DiscreteVolume,
+    velocity: MacHandle,
+    interior: Interior,
+    initial: &Initial,
+) -> Result<()> {
+    let mut deep = domain.processes().all_gather_values(&initial.deep)?.concat();
+    deep.sort_unstable_by_key(|cells| cells.key);
+    let buckets = BucketSet::from_keys(deep.iter().map(|cells| cells.key).collect());
+    volume.follow(&domain.subset(&buckets.dilate(1)?)?)?;
+    let (frame, voxel) = (*domain.frame(), domain.frame().voxel_size(0));
+    Accessor::new("begin with the interior", domain).over(volume.topology()).run(
+        (volume.write(interior.parts), velocity.faces.map(|face| volume.write(face))),
+        |here, (parts, velocity)| {
+            if let Ok(found) = deep.binary_search_by_key(&here.bucket.key(), |cells| cells.key) {
+                for n in Mask(deep[found].cells).ones() {
+                    parts[n] = Interior::FULL;
+                }
+            }
+            let corner = frame.corner(here.bucket);
+            for (axis, velocity) in velocity.into_iter().enumerate() {
+                for (n, velocity) in velocity.iter_mut().enumerate() {
+                    let [x, y, z] = Resolution::R8.coords(n).map(|c| c as f64 + 0.5);
+                    let mut face = DVec3::new(x, y, z);
+                    face[axis] -= 0.5;
+                    *velocity = initial.moving.at(corner + voxel * face)[axis] as f32;
+                }
+            }
+        },
+    )?;
+    Ok(())
 }
 
 /// The Buckets of this process whose cells hold something.
