@@ -58,6 +58,15 @@ const LOOKS: &[Look] = &[
     Look { name: "paddle-wheel", frame: 40, options: &[] },
     Look { name: "floating-boxes", frame: 91, options: &["--finish=water"] },
     Look { name: "river", frame: 44, options: &["--finish=water"] },
+    Look {
+        name: "wet-hair",
+        frame: 44,
+        options: &[
+            "--finish=water",
+            "--camera=eye 0.35,0.33,0.62 target 0.01,0.14,0",
+            "--fov=34 deg",
+        ],
+    },
 ];
 
 /// Remakes the pictures of these names, or all of them. True when all were made.
