@@ -1,5 +1,5 @@
-//! Hair through the whole pipeline: strands of 32 vertices that are stretched, bent and twisted under gravity, two substeps a
-//! frame, one Newton iteration each; and one system of them by manybodies against one global sparse Cholesky.
+//! Hair through the whole pipeline: strands of 32 vertices that are stretched, bent and twisted under gravity and bump into each other,
+//! two substeps a frame, one Newton iteration each; and one system of them by manybodies against one global sparse Cholesky.
 
 use crate::Result;
 use crate::harness::{Benchmark, Context, Outcome};
@@ -102,6 +102,7 @@ fn simulation(strands: usize) -> Result<Simulation> {
         .with(Behavior::new(&undine_solid::curves::stretching::DECLARATION))
         .with(Behavior::new(&undine_solid::curves::bending::DECLARATION))
         .with(Behavior::new(&undine_solid::curves::twisting::DECLARATION))
+        .with(Behavior::new(&undine_actions::collision::DECLARATION))
         .with(Behavior::new(&undine_actions::gravity::DECLARATION));
     let kinds = [undine_solid::BEHAVIORS, undine_actions::BEHAVIORS].concat();
     let timeline = Timeline { substeps: Substeps::Fixed(SUBSTEPS), ..Timeline::default() };

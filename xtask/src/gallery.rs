@@ -45,6 +45,11 @@ const LOOKS: &[Look] = &[
         frame: 12,
         options: &["--camera=eye 0.15,0.12,0.85 target 0.06,-0.01,0", "--fov=32 deg"],
     },
+    Look {
+        name: "curtain",
+        frame: 38,
+        options: &["--camera=eye 0.45,0.45,1.1 target 0,0.3,0", "--fov=36 deg"],
+    },
     Look { name: "dam-break", frame: 31, options: &[] },
     Look { name: "double-dam-break", frame: 17, options: &[] },
     Look { name: "water-drop", frame: 22, options: &["--finish=water"] },
@@ -53,6 +58,15 @@ const LOOKS: &[Look] = &[
     Look { name: "paddle-wheel", frame: 40, options: &[] },
     Look { name: "floating-boxes", frame: 91, options: &["--finish=water"] },
     Look { name: "river", frame: 44, options: &["--finish=water"] },
+    Look {
+        name: "wet-hair",
+        frame: 44,
+        options: &[
+            "--finish=water",
+            "--camera=eye 0.35,0.33,0.62 target 0.01,0.14,0",
+            "--fov=34 deg",
+        ],
+    },
 ];
 
 /// Remakes the pictures of these names, or all of them. True when all were made.

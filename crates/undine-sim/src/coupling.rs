@@ -26,12 +26,18 @@ pub trait Coupling: Send {
     /// Takes the multipliers that the solve found, one list for each term.
     fn take_multipliers(&mut self, found: &mut dyn Iterator<Item = Vec<f64>>);
 
-    /// Looks for contacts where Objects are now. Whether any of their laws is broken there: the iteration is then made again.
-    fn find_contacts(&mut self, _world: &World, _now: &Moment) -> Result<bool> {
+    /// Looks for contacts where Objects are now.
+    fn find_contacts(&mut self, _world: &World, _now: &Moment) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether Objects break the law of any contact where they are now: what is found there is then solved for.
+    fn breaks_laws(&mut self, _world: &World, _now: &Moment) -> Result<bool> {
         Ok(false)
     }
 
-    /// Called where laws of contacts are broken however often the iteration is made again: brings what breaks them to where it breaks none.
+    /// Called where laws of contacts are broken however often they are solved for, just after contacts were found: brings what breaks them to
+    /// where it breaks none.
     fn give_up(&mut self, _world: &World, _now: &Moment) -> Result<()> {
         Ok(())
     }
@@ -85,6 +91,21 @@ pub fn placed(world: &World, embedded: &Embedded, ahead: f64) -> Result<Vec<Plac
             let points = &world.points[kinematic.points];
             let (x, frame) = (points.column(points.position())?, points.column(kinematic.frame)?);
             Ok(x.iter().zip(frame.iter()).map(|(&x, &frame)| Placed { x, frame }).collect())
+        }
+    }
+}
+
+/// The same without frames [m].
+pub fn places(world: &World, embedded: &Embedded, ahead: f64) -> Result<Vec<DVec3>> {
+    match embedded {
+        Embedded::Particles(spatial) => positions(world, spatial, ahead),
+        Embedded::OnRods(Rods { vertices: Topological { points, .. }, .. })
+        | Embedded::Kinematic(Kinematic { points, .. }) => {
+            let points = &world.points[*points];
+            Ok(points.column(points.position())?.to_vec())
+        }
+        Embedded::OnBodies(_) => {
+            Ok(placed(world, embedded, ahead)?.into_iter().map(|placed| placed.x).collect())
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::newton::system::Iterate;
 use crate::newton::unknowns::Kind;
 use crate::newton::{
     Contacts, Embedded as Hung, ForceTerm, Inertia, NewtonError, Pose, Shape, System,
-    SystemSettings, Term, Unknowns,
+    SystemSettings, Term, TouchReport, Unknowns,
 };
 use crate::offers::{Bodies, Dofs, Embedded, ObjectId, Rods, Spatial};
 use crate::report::SolveRecord;
@@ -24,6 +24,9 @@ use undine_core::glam::{DMat3, DQuat, DVec3, Mat3, Vec3};
 
 /// How often an iteration is made at most because of contacts, and of rods that turn far.
 const MOST_ROUNDS: usize = 16;
+
+/// One in so many rounds linearises anew; the others solve contacts alone.
+const LINEAR_ROUNDS: usize = 4;
 
 /// An edge of a rod that turns by φ in an iteration is longer by 1/cos φ than the iteration meant. What is left of that is velocity along the
 /// edge when the next step takes it back: so an edge that turns by more than this, 1 − cos φ, asks for another one.
@@ -37,6 +40,17 @@ pub(crate) struct Solver {
     penalty: f64,
     /// Where particles were when Forces on them were found, part by part [m].
     forced: Vec<Vec<DVec3>>,
+    /// The last iteration, if all of its step was taken.
+    last: Option<Last>,
+}
+
+/// An iteration whose step was taken.
+struct Last {
+    /// The Objects where it began.
+    parts: Vec<Part>,
+    unknowns: Unknowns,
+    /// The step.
+    du: Vec<f64>,
 }
 
 /// How far an iteration went.
@@ -78,14 +92,18 @@ struct Part {
 }
 
 impl Solver {
-    /// Forgets what is not a channel.
+    /// Forgets what is not a channel. What is left are patterns, which are those that would be found again.
     pub fn forget(&mut self) {
-        self.system = None;
+        self.last = None;
+        self.forced.clear();
+        if let Some(system) = &mut self.system {
+            system.forget();
+        }
     }
 
     /// One Newton iteration of at most `iterations`. With more than one, the step is searched along its line. Where the step leads to
-    /// contacts whose laws it breaks, because they were not near before or surfaces are curved, it is made again from there; and so it is
-    /// where edges of rods turn too far for what is linear.
+    /// contacts whose laws it breaks, because they were not near before or surfaces are curved, they are found there and solved for as well;
+    /// where that is not enough, or edges of rods turn too far for what is linear, the iteration is made again from there.
     pub fn solve(
         &mut self,
         world: &mut World,
@@ -93,34 +111,76 @@ impl Solver {
         newton: &NewtonSettings,
         now: &Moment,
     ) -> Result<()> {
-        let mut turned = false;
-        for round in 0..=MOST_ROUNDS {
+        // What is made again has left what is linear behind, and is held to go down.
+        let again = NewtonSettings { iterations: newton.iterations.max(2), ..*newton };
+        self.forced.clear();
+        find_contacts(world, couplings, now)?;
+        let mut moved = self.iterate(world, couplings, newton, now)?;
+        for round in 1..=MOST_ROUNDS {
             let mut broken = false;
             for coupling in couplings.iter_mut() {
-                broken |= coupling.find_contacts(world, now)?;
+                broken |= coupling.breaks_laws(world, now)?;
             }
-            if round > 0 && !broken && !turned {
+            if !broken && (moved != Moved::Far || round == MOST_ROUNDS) {
                 return Ok(());
             }
+            find_contacts(world, couplings, now)?;
             if round == MOST_ROUNDS {
-                if !broken {
-                    return Ok(());
-                }
                 break;
             }
-            if round == 0 {
-                self.forced.clear();
-            }
-            // What is made again has left what is linear behind, and is held to go down.
-            let again = NewtonSettings { iterations: newton.iterations.max(2), ..*newton };
-            let newton = if round == 0 { newton } else { &again };
-            let moved = self.iterate(world, couplings, newton, now)?;
-            if round > 0 && moved == Moved::Not && !broken {
+            let touched = match self.last.take() {
+                Some(last) if moved != Moved::Far && round % LINEAR_ROUNDS != 0 => {
+                    self.touch_again(last, world, couplings, now)?
+                }
+                _ => None,
+            };
+            moved = match touched {
+                Some(moved) => moved,
+                None => self.iterate(world, couplings, &again, now)?,
+            };
+            if moved == Moved::Not && !broken {
                 return Ok(());
             }
-            turned = moved == Moved::Far;
         }
         couplings.iter_mut().try_for_each(|coupling| coupling.give_up(world, now))
+    }
+
+    /// Solves for contacts that the last iteration did not know, and goes from where it began to where they let it. Not where contacts are
+    /// springs, which are part of what is linearised.
+    fn touch_again(
+        &mut self,
+        last: Last,
+        world: &mut World,
+        couplings: &mut [&mut dyn Coupling],
+        now: &Moment,
+    ) -> Result<Option<Moved>> {
+        let Last { parts, unknowns, du: from } = last;
+        let kept = self.system.take();
+        let mut system = kept.map_or_else(|| System::new(unknowns.clone()), Ok)?;
+        let mut contacts = Contacts::new();
+        let here = hangs(&parts, &unknowns);
+        for coupling in couplings.iter() {
+            coupling.contacts(&|object| hung(&here, object), &mut contacts);
+        }
+        let mut du = Vec::new();
+        let solved =
+            Coupled::at(&mut system, couplings, &parts, &unknowns, now.step, |system, at| {
+                if contacts.is_empty() || !system.is_connected(at) {
+                    return Ok(None);
+                }
+                let settings = SystemSettings::default();
+                Ok(Some(system.touch_again(at, &mut contacts, &from, &settings, &mut du)?))
+            })?;
+        self.system = Some(system);
+        let Some(solved) = solved else { return Ok(None) };
+        take_found(couplings, solved.multipliers, &contacts);
+        for part in parts.iter().filter(|part| part.dofs.is_some()) {
+            part.take_step(world, &unknowns, &du, now.step)?;
+        }
+        record_contacts(world, solved.linearised.touch.as_ref(), now);
+        let moved = farthest(&parts, world)?;
+        self.last = Some(Last { parts, unknowns, du });
+        Ok(Some(moved))
     }
 
     /// Linearises and solves once.
@@ -150,17 +210,22 @@ impl Solver {
         if now.iteration == 0 {
             self.penalty = 0.0;
         }
-        let mut coupled =
-            Coupled { world, couplings, system, unknowns, saved: parts, step: now.step };
+        self.last = None;
+        let mut coupled = Coupled {
+            world,
+            couplings,
+            system,
+            unknowns,
+            saved: parts,
+            step: now.step,
+            whole: Vec::new(),
+        };
         let number = now.iteration as usize;
         let iteration =
             iterate::advance(&mut coupled, newton, number, &mut self.penalty, now.step)?;
-        let Coupled { world, system, unknowns, saved, .. } = coupled;
+        let Coupled { world, system, unknowns, saved, whole, .. } = coupled;
         self.system = Some(system);
-        let mut turned = false;
-        for part in &saved {
-            turned |= part.farthest_turn(world)? > FAR_TURN;
-        }
+        let moved = farthest(&saved, world)?;
         if let Some(report) = &iteration.report {
             world.solves.push(SolveRecord {
                 system: "coupled solids",
@@ -171,24 +236,59 @@ impl Solver {
                 converged: report.converged(),
             });
         }
-        if let Some(touch) = &iteration.touch {
-            world.solves.push(SolveRecord {
-                system: "contacts",
-                unknowns: touch.contacts,
-                iterations: touch.sweeps,
-                residual: touch.residual / now.step,
-                tolerance: touch.tolerance / now.step,
-                converged: touch.converged,
-            });
-        }
+        record_contacts(world, iteration.touch.as_ref(), now);
         // A step of which nothing improves the state is as good as it gets.
         let change = if iteration.alpha == 0.0 { 0.0 } else { iteration.speed };
         world.largest_change = world.largest_change.max(change);
-        Ok(match (iteration.alpha == 0.0, turned) {
-            (true, _) => Moved::Not,
-            (_, true) => Moved::Far,
-            _ => Moved::Little,
-        })
+        // Levers of bodies turn with them, and are those of where the iteration began.
+        let turns = |part: &Part| matches!(part.dofs, Some(Dofs::Bodies(_)));
+        if iteration.alpha == 1.0 && !saved.iter().any(turns) {
+            self.last = Some(Last { parts: saved, unknowns, du: whole });
+        }
+        Ok(if iteration.alpha == 0.0 { Moved::Not } else { moved })
+    }
+}
+
+/// Looks for contacts where everything is now.
+fn find_contacts(world: &World, couplings: &mut [&mut dyn Coupling], now: &Moment) -> Result<()> {
+    couplings.iter_mut().try_for_each(|coupling| coupling.find_contacts(world, now))
+}
+
+/// Hands out what a solve has found.
+fn take_found(
+    couplings: &mut [&mut dyn Coupling],
+    multipliers: Vec<Vec<f64>>,
+    contacts: &Contacts,
+) {
+    let mut multipliers = multipliers.into_iter();
+    let mut forces = contacts.list().iter().map(|contact| contact.force);
+    for coupling in couplings.iter_mut() {
+        coupling.take_multipliers(&mut multipliers);
+        coupling.take_contact_forces(&mut forces);
+    }
+}
+
+/// How far edges of rods have turned since Objects were gathered.
+fn farthest(parts: &[Part], world: &World) -> Result<Moved> {
+    for part in parts {
+        if part.farthest_turn(world)? > FAR_TURN {
+            return Ok(Moved::Far);
+        }
+    }
+    Ok(Moved::Little)
+}
+
+/// Tells of a solve of contacts.
+fn record_contacts(world: &mut World, touch: Option<&TouchReport>, now: &Moment) {
+    if let Some(touch) = touch {
+        world.solves.push(SolveRecord {
+            system: "contacts",
+            unknowns: touch.contacts,
+            iterations: touch.sweeps,
+            residual: touch.residual / now.step,
+            tolerance: touch.tolerance / now.step,
+            converged: touch.converged,
+        });
     }
 }
 
@@ -254,10 +354,8 @@ impl Balancing for Resting<'_, '_> {
         &self,
         work: impl FnOnce(&[&dyn Term], &[u32]) -> Result<R, NewtonError>,
     ) -> Result<R> {
-        let hung = |object: ObjectId| -> Hung<'_> {
-            let part = self.parts.iter().find(|part| part.object == object);
-            part.map_or(Hung::fixed(&[]), |part| part.boundary(self.unknowns))
-        };
+        let hangs = hangs(self.parts, self.unknowns);
+        let hung = |object: ObjectId| hung(&hangs, object);
         let terms: Vec<Box<dyn Term + '_>> =
             self.couplings.iter().flat_map(|coupling| coupling.terms(&hung)).collect();
         let terms: Vec<&dyn Term> = terms.iter().map(|term| &**term).collect();
@@ -295,6 +393,8 @@ struct Coupled<'a, 'c> {
     /// The Objects where the iteration began.
     saved: Vec<Part>,
     step: f64,
+    /// The whole step, if it was taken.
+    whole: Vec<f64>,
 }
 
 impl Coupled<'_, '_> {
@@ -307,7 +407,8 @@ impl Coupled<'_, '_> {
         step: f64,
         work: impl FnOnce(&mut System, &Iterate<'_>) -> Result<R>,
     ) -> Result<R> {
-        let hung = |object: ObjectId| hung(parts, unknowns, object);
+        let hangs = hangs(parts, unknowns);
+        let hung = |object: ObjectId| hung(&hangs, object);
         let terms: Vec<Box<dyn Term + '_>> =
             couplings.iter().flat_map(|coupling| coupling.terms(&hung)).collect();
         let terms: Vec<&dyn Term> = terms.iter().map(|term| &**term).collect();
@@ -319,10 +420,15 @@ impl Coupled<'_, '_> {
     }
 }
 
-/// How an Object's boundary particles hang on unknowns.
-fn hung<'a>(parts: &'a [Part], unknowns: &Unknowns, object: ObjectId) -> Hung<'a> {
-    let part = parts.iter().find(|part| part.object == object);
-    part.map_or(Hung::fixed(&[]), |part| part.boundary(unknowns))
+/// How the boundary particles of all Objects hang on unknowns: looked at once, since that looks at all of them.
+fn hangs<'a>(parts: &'a [Part], unknowns: &Unknowns) -> Vec<(ObjectId, Hung<'a>)> {
+    parts.iter().map(|part| (part.object, part.boundary(unknowns))).collect()
+}
+
+/// How those of one Object do.
+fn hung<'a>(hangs: &[(ObjectId, Hung<'a>)], object: ObjectId) -> Hung<'a> {
+    let found = hangs.iter().find(|(known, _)| *known == object);
+    found.map_or(Hung::fixed(&[]), |(_, hung)| *hung)
 }
 
 impl Problem for Coupled<'_, '_> {
@@ -331,19 +437,15 @@ impl Problem for Coupled<'_, '_> {
     fn linearise(&mut self, du: &mut Vec<f64>) -> Result<Linearised> {
         let Self { system, couplings, saved, unknowns, step, .. } = self;
         let mut contacts = Contacts::new();
+        let here = hangs(saved, unknowns);
         for coupling in couplings.iter() {
-            coupling.contacts(&|object| hung(saved, unknowns, object), &mut contacts);
+            coupling.contacts(&|object| hung(&here, object), &mut contacts);
         }
         let solved = Self::at(system, couplings, saved, unknowns, *step, |system, at| {
             system.connect(at.terms, at.forces)?;
             Ok(system.solve_touching(at, &mut contacts, &SystemSettings::default(), du)?)
         })?;
-        let mut multipliers = solved.multipliers.into_iter();
-        let mut forces = contacts.list().iter().map(|contact| contact.force);
-        for coupling in self.couplings.iter_mut() {
-            coupling.take_multipliers(&mut multipliers);
-            coupling.take_contact_forces(&mut forces);
-        }
+        take_found(self.couplings, solved.multipliers, &contacts);
         Ok(solved.linearised)
     }
 
@@ -368,6 +470,7 @@ impl Problem for Coupled<'_, '_> {
         for part in self.saved.iter().filter(|part| part.dofs.is_some()) {
             part.take_step(self.world, &self.unknowns, &scaled, self.step)?;
         }
+        self.whole = scaled;
         Ok(())
     }
 }

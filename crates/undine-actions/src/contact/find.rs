@@ -17,7 +17,7 @@ use undine_sim::{ObjectId, Result};
 /// Particles that one task looks at.
 const PARTICLES_PER_TASK: usize = 64;
 /// Contacts are looked for as far ahead as something goes that falls for a step with this acceleration [m/s²], and as far as it went.
-const ACCELERATION: f64 = 20.0;
+pub(super) const ACCELERATION: f64 = 20.0;
 /// An impact slower than this acceleration [m/s²] makes in a step does not bounce: it is what rests.
 const RESTING: f64 = 20.0;
 /// A law is broken by more than this part of the radius, and more than this [m].

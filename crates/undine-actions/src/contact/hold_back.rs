@@ -70,9 +70,6 @@ impl Touching {
                 .filter(|found| self.is_broken(found))
                 .map(|found| [found.first, found.second])
                 .collect();
-            if broken.is_empty() {
-                break;
-            }
             let strands = |part: &Part| self.strand_of(part);
             for parts in &broken {
                 match [strands(&parts[0]), strands(&parts[1])] {
@@ -87,6 +84,9 @@ impl Touching {
             }
             self.bodies_stay(world, broken.as_flattened())?;
             self.move_zones(world, &zones, now.step)?;
+            if !self.breaks_laws(world, now)? {
+                break;
+            }
             self.find_contacts(world, now)?;
         }
         Ok(())

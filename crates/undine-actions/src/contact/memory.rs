@@ -54,8 +54,9 @@ impl Memory {
 
     /// Gives contacts the forces that they had: in the round before, else in the step before.
     pub fn guess(&self, before: &[Found], found: &mut [Found]) {
+        let acts = before.iter().filter(|found| found.contact.force != DVec3::ZERO);
         let known: BTreeMap<Key, DVec3> =
-            before.iter().map(|found| (found.key, found.contact.force)).collect();
+            acts.map(|found| (found.key, found.contact.force)).collect();
         let last = if before.is_empty() { &self.known } else { &known };
         for found in found {
             found.contact.force = last.get(&found.key).copied().unwrap_or(DVec3::ZERO);

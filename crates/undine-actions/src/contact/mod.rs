@@ -14,7 +14,9 @@ mod part;
 
 use find::{Found, Part, Surroundings};
 use memory::Memory;
+use pairs::Lattice;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use undine_core::glam::{DQuat, DVec3};
 use undine_geometry::Pose;
 use undine_geometry::collider::Collider;
@@ -64,6 +66,8 @@ struct Side {
     body: Vec<u32>,
     /// The radius of each particle [m].
     radius: Vec<f64>,
+    /// The edges that its Object offers, by ids.
+    offered: Option<Arc<[[u64; 2]]>>,
     /// Edges between particles that move by themselves; where there are none, each particle for itself.
     edges: Vec<[u32; 2]>,
     /// The neighbours of each particle along edges, and where those of each begin.
@@ -83,6 +87,13 @@ struct Bodies {
     solids: SolidBodies,
     start: Vec<Pose>,
     flight: Vec<Pose>,
+}
+
+/// Where particles and forms of bodies are at an iterate, side by side and Object by Object.
+#[derive(Default)]
+struct Here {
+    places: Vec<Vec<DVec3>>,
+    poses: Vec<Vec<Pose>>,
 }
 
 impl Touching {
@@ -149,10 +160,12 @@ impl Touching {
     /// Looks at where a step begins.
     pub fn begin(&mut self, world: &World) -> Result<()> {
         for side in &mut self.sides {
-            side.ids = coupling::ids(world, &side.boundary)?;
+            let ids = coupling::ids(world, &side.boundary)?;
+            let is_known = ids == side.ids;
+            side.ids = ids;
             side.body = coupling::bodies(world, &side.boundary)?;
-            side.start = positions(world, &side.boundary, 0.0)?;
-            side.measure(world)?;
+            side.start = coupling::places(world, &side.boundary, 0.0)?;
+            side.measure(world, is_known)?;
             side.flight.clear();
         }
         for bodies in &mut self.bodies {
@@ -180,6 +193,61 @@ impl Touching {
             None => found.is_broken(),
             Some(_) => found.passes,
         }
+    }
+
+    /// Where everything is at the iterate of a step. The first look in a step is at where it would be without forces.
+    fn iterate(&mut self, world: &World, now: &Moment) -> Result<Here> {
+        let mut here = Here::default();
+        for side in &mut self.sides {
+            let places = coupling::places(world, &side.boundary, now.step)?;
+            if side.flight.is_empty() {
+                side.flight.clone_from(&places);
+            }
+            here.places.push(places);
+        }
+        for bodies in &mut self.bodies {
+            let poses = poses(world, &bodies.solids)?;
+            if bodies.flight.is_empty() {
+                bodies.flight.clone_from(&poses);
+            }
+            here.poses.push(poses);
+        }
+        Ok(here)
+    }
+
+    fn surroundings<'a>(&'a self, here: &'a Here, now: &Moment) -> Surroundings<'a> {
+        Surroundings {
+            sides: &self.sides,
+            places: &here.places,
+            bodies: &self.bodies,
+            poses: &here.poses,
+            manner: self.manner,
+            step: now.step,
+        }
+    }
+
+    /// Contacts with colliders and rigid bodies.
+    fn against_solids(
+        &self,
+        surroundings: &Surroundings<'_>,
+        world: &World,
+        now: &Moment,
+        out: &mut Vec<Found>,
+    ) -> Result<()> {
+        for (object, id) in &self.colliders {
+            let Some(collider) = &world.colliders[*id] else { continue };
+            let step = collider.during(now.time, now.time + now.step)?;
+            surroundings.against_collider(*object, &step, out)?;
+            surroundings.edges_against_collider(*object, &step, out)?;
+        }
+        surroundings.against_bodies(out)
+    }
+
+    /// Where to look for pairs of thin things, if there are any.
+    fn lattice<'w>(&self, world: &'w World) -> Option<Lattice<'w>> {
+        let side = self.sides.iter().find(|side| side.body.is_empty())?;
+        let domain = &world.domains[world.object(side.object).domain];
+        Some(Lattice { frame: *domain.frame(), budget: &world.budget })
     }
 
     /// How far the two sides of a contact have gone relative to each other since it was found [m].
@@ -246,6 +314,7 @@ impl Side {
             ids: Vec::new(),
             body: Vec::new(),
             radius: Vec::new(),
+            offered: None,
             edges: Vec::new(),
             beside: (Vec::new(), Vec::new()),
             strand: Vec::new(),
@@ -255,11 +324,21 @@ impl Side {
         }
     }
 
-    /// Which particles edges join.
-    fn connect(&mut self, world: &World) {
-        let edges = world.object(self.object).offers.edges.as_deref().unwrap_or(&[]);
+    /// Which particles edges join. Where particles are those of the step before (`is_known`), they are joined as they were.
+    fn connect(&mut self, world: &World, is_known: bool) {
+        let offered = &world.object(self.object).offers.edges;
+        let same = match (offered, &self.offered) {
+            (Some(now), Some(then)) => Arc::ptr_eq(now, then),
+            (None, None) => !self.edges.is_empty(),
+            _ => false,
+        };
+        if is_known && same {
+            return;
+        }
+        self.offered.clone_from(offered);
         let places: BTreeMap<u64, u32> = self.ids.iter().copied().zip(0..).collect();
         let place = |id: &u64| places.get(id).copied();
+        let edges = offered.as_deref().unwrap_or(&[]);
         self.edges = edges.iter().filter_map(|[a, b]| Some([place(a)?, place(b)?])).collect();
         let mut pairs: Vec<[u32; 2]> =
             self.edges.iter().flat_map(|&[a, b]| [[a, b], [b, a]]).collect();
@@ -282,11 +361,11 @@ impl Side {
 
     /// How large particles are. Those on bodies are points; they keep a millionth of the body's size, so that rounding does not decide on
     /// which side of a sheet they are.
-    fn measure(&mut self, world: &World) -> Result<()> {
+    fn measure(&mut self, world: &World, is_known: bool) -> Result<()> {
         let Embedded::OnBodies(on) = &self.boundary else {
             let radius = coupling::numbers(world, &self.boundary, "pscale")?;
             self.radius = radius.unwrap_or_else(|| vec![0.0; self.start.len()]);
-            self.connect(world);
+            self.connect(world, is_known);
             return Ok(());
         };
         let points = &world.points[on.bodies.centres.points];
@@ -324,40 +403,14 @@ impl Coupling for Touching {
 
     fn take_multipliers(&mut self, _: &mut dyn Iterator<Item = Vec<f64>>) {}
 
-    fn find_contacts(&mut self, world: &World, now: &Moment) -> Result<bool> {
-        let mut places = Vec::with_capacity(self.sides.len());
-        for side in &mut self.sides {
-            let here = positions(world, &side.boundary, now.step)?;
-            if side.flight.is_empty() {
-                side.flight.clone_from(&here);
-            }
-            places.push(here);
-        }
-        let mut poses_now = Vec::with_capacity(self.bodies.len());
-        for bodies in &mut self.bodies {
-            let here = poses(world, &bodies.solids)?;
-            if bodies.flight.is_empty() {
-                bodies.flight.clone_from(&here);
-            }
-            poses_now.push(here);
-        }
-        let surroundings = Surroundings {
-            sides: &self.sides,
-            places: &places,
-            bodies: &self.bodies,
-            poses: &poses_now,
-            manner: self.manner,
-            step: now.step,
-        };
+    fn find_contacts(&mut self, world: &World, now: &Moment) -> Result<()> {
+        let here = self.iterate(world, now)?;
+        let surroundings = self.surroundings(&here, now);
         let mut found = Vec::new();
-        for (object, id) in &self.colliders {
-            let Some(collider) = &world.colliders[*id] else { continue };
-            let step = collider.during(now.time, now.time + now.step)?;
-            surroundings.against_collider(*object, &step, &mut found)?;
-            surroundings.edges_against_collider(*object, &step, &mut found)?;
+        self.against_solids(&surroundings, world, now, &mut found)?;
+        if let Some(lattice) = self.lattice(world) {
+            surroundings.against_each_other(&lattice, &mut found)?;
         }
-        surroundings.against_bodies(&mut found)?;
-        surroundings.against_each_other(&mut found)?;
         self.then.clear();
         let movable: Vec<_> = self.movable().collect();
         for (object, on) in movable {
@@ -369,7 +422,26 @@ impl Coupling for Touching {
             before.clear();
         }
         self.memory.guess(&before, &mut self.found);
-        Ok(self.found.iter().any(|found| self.is_broken(found)))
+        Ok(())
+    }
+
+    fn breaks_laws(&mut self, world: &World, now: &Moment) -> Result<bool> {
+        // What was to bounce may break its law wherever it is, and so may springs.
+        if self.manner.stiffness.is_some() || self.manner.restitution > 0.0 {
+            self.find_contacts(world, now)?;
+            return Ok(self.found.iter().any(|found| self.is_broken(found)));
+        }
+        let here = self.iterate(world, now)?;
+        let surroundings = self.surroundings(&here, now);
+        let mut found = Vec::new();
+        self.against_solids(&surroundings, world, now, &mut found)?;
+        if found.iter().any(Found::is_broken) {
+            return Ok(true);
+        }
+        match self.lattice(world) {
+            Some(lattice) => surroundings.any_break(&lattice),
+            None => Ok(false),
+        }
     }
 
     fn contacts<'a>(&self, hung: &dyn Fn(ObjectId) -> Hung<'a>, out: &mut Contacts) {
@@ -390,10 +462,6 @@ impl Coupling for Touching {
     fn give_up(&mut self, world: &World, now: &Moment) -> Result<()> {
         self.hold_back(world, now)
     }
-}
-
-fn positions(world: &World, boundary: &Embedded, ahead: f64) -> Result<Vec<DVec3>> {
-    Ok(coupling::placed(world, boundary, ahead)?.into_iter().map(|placed| placed.x).collect())
 }
 
 /// Where the forms of bodies are at the iterate: from their own coordinates to the world.

@@ -2,88 +2,129 @@
 //!
 //! An edge is a capsule between two boundary particles, and a particle by itself an edge of no length. Two of them are followed through the
 //! step, so that they never pass through each other ([`undine_geometry::ccd`]); where they do not meet, they are near when they end within a
-//! margin. Who is near to whom is found by cells of space, in an order that threads do not change. Edges that have a particle in common, or are
-//! joined by an edge, do not touch.
+//! margin. Whom to ask about is found on the lattice of Buckets, by the boxes of all that each passes
+//! ([`undine_geometry::ccd::broad`]). Edges that have a particle in common, or are joined by an edge, do not touch.
 
-use super::find::{Found, Key, Near, Part, Surroundings};
+use super::find::{ACCELERATION, Found, Key, Near, Part, Surroundings};
 use super::{BODY_FRICTION, Side};
 use rayon::prelude::*;
-use undine_core::glam::{DVec3, I64Vec3};
+use undine_core::glam::DVec3;
+use undine_core::mesh::Bounds;
+use undine_core::{Frame, MemoryBudget};
+use undine_geometry::ccd::broad::overlapping_self;
 use undine_geometry::ccd::{Gap, edge_edge};
 use undine_sim::Result;
 
 /// What comes nearer than this part of the distance that it should keep has nearly gone through.
 const NEARLY: f64 = 0.25;
 
-/// Edges that one task looks at.
-const EDGES_PER_TASK: usize = 64;
+/// Contacts are looked for as far ahead as two edges have gone relative to each other, but not farther than this part of how far
+/// something falls in a step: what comes nearer by forces is found when they are known.
+const AHEAD: f64 = 0.1;
+
+/// Pairs that one task looks at.
+const PAIRS_PER_TASK: usize = 64;
 
 /// An edge of a side, or a particle by itself, as what may touch others.
 #[derive(Debug, Clone, Copy)]
 struct Thin {
-    side: usize,
+    side: u32,
     ends: [u32; 2],
-    /// The middle of all places that it passes [m].
-    middle: DVec3,
-    cell: [i64; 3],
+    /// What edges join it with has the same number.
+    strand: u32,
+}
+
+/// Where to look for pairs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lattice<'a> {
+    pub frame: Frame,
+    pub budget: &'a MemoryBudget,
+}
+
+/// Which pairs are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ask {
+    /// Those that touch, or may as soon as forces act.
+    Near,
+    /// Those that have touched.
+    Met,
 }
 
 impl Surroundings<'_> {
     /// Every edge against every other one.
-    pub fn against_each_other(&self, out: &mut Vec<Found>) -> Result<()> {
-        let (mut all, mut size) = (Vec::new(), 0.0_f64);
+    pub fn against_each_other(&self, lattice: &Lattice<'_>, out: &mut Vec<Found>) -> Result<()> {
+        let (all, pairs) = self.pairs(lattice, Ask::Near)?;
+        let found: Vec<Found> = pairs
+            .par_iter()
+            .with_min_len(PAIRS_PER_TASK)
+            .filter_map(|&[a, b]| self.pair(&all[a as usize], &all[b as usize]).transpose())
+            .collect::<Result<_>>()?;
+        out.extend(found);
+        Ok(())
+    }
+
+    /// Whether any two edges break the law of their contact.
+    pub fn any_break(&self, lattice: &Lattice<'_>) -> Result<bool> {
+        let (all, pairs) = self.pairs(lattice, Ask::Met)?;
+        let breaks = |&[a, b]: &[u32; 2]| -> Result<bool> {
+            let found = self.pair(&all[a as usize], &all[b as usize])?;
+            Ok(found.is_some_and(|found| found.is_broken()))
+        };
+        pairs
+            .par_iter()
+            .with_min_len(PAIRS_PER_TASK)
+            .map(breaks)
+            .try_reduce(|| false, |one, other| Ok(one | other))
+    }
+
+    /// How far ahead contacts of edges are looked for at most [m].
+    fn ahead(&self) -> f64 {
+        AHEAD * ACCELERATION * self.step * self.step
+    }
+
+    /// Every edge, and the pairs of them that have to be looked at, in their order.
+    fn pairs(&self, lattice: &Lattice<'_>, ask: Ask) -> Result<(Vec<Thin>, Vec<[u32; 2]>)> {
         let common = self.common_way();
+        let ahead = self.ahead();
+        let (mut all, mut boxes) = (Vec::new(), Vec::new());
         for (number, side) in self.sides.iter().enumerate().filter(|(_, side)| side.body.is_empty())
         {
+            let places = &self.places[number];
+            all.reserve(side.edges.len());
+            boxes.reserve(side.edges.len());
             for &ends in &side.edges {
-                let places = &self.places[number];
-                let (mut low, mut high, mut margin) =
-                    (DVec3::INFINITY, DVec3::NEG_INFINITY, 0.0_f64);
+                let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+                let (mut radius, mut way) = (0.0_f64, 0.0_f64);
                 for n in ends.map(|n| n as usize) {
                     // What all do together brings nobody nearer to another.
                     let (from, to) = (side.start[n] + common, places[n]);
                     low = low.min(from).min(to);
                     high = high.max(from).max(to);
-                    margin = margin.max(2.0 * side.radius(n) + from.distance(to));
+                    radius = radius.max(side.radius(n));
+                    way = way.max(from.distance(to));
                 }
-                size = size.max((high - low).max_element() + 2.0 * margin);
-                let middle = 0.5 * (low + high);
-                all.push(Thin { side: number, ends, middle, cell: [0; 3] });
+                let grow = match ask {
+                    Ask::Near => 2.0 * radius + way.min(ahead),
+                    Ask::Met => (1.0 + 1e-6) * radius,
+                };
+                boxes.push(Bounds { min: low - grow, max: high + grow });
+                let strand = side.strand[ends[0] as usize];
+                all.push(Thin { side: number as u32, ends, strand });
             }
         }
-        if all.len() < 2 || size <= 0.0 {
-            return Ok(());
+        if all.len() < 2 {
+            return Ok((all, Vec::new()));
         }
-        // With cells as large as the largest of them, whoever may meet is in cells beside each other.
-        for thin in &mut all {
-            thin.cell = (thin.middle / size).floor().as_i64vec3().to_array();
-        }
-        let mut order: Vec<u32> = (0..all.len() as u32).collect();
-        order.sort_by_key(|&n| (all[n as usize].cell, n));
-        let (all, order) = (&all, &order);
-        let in_cell = |cell: [i64; 3]| {
-            let first = order.partition_point(|&n| all[n as usize].cell < cell);
-            order[first..].iter().copied().take_while(move |&n| all[n as usize].cell == cell)
+        let may = |a: u32, b: u32| {
+            let (one, other) = (&all[a as usize], &all[b as usize]);
+            let same = one.side == other.side && one.strand == other.strand;
+            let joined = same && self.sides[one.side as usize].joined(one.ends, other.ends);
+            (!joined).then_some([a, b])
         };
-        let look = |n: usize| -> Result<Vec<Found>> {
-            let one = &all[n];
-            let mut found = Vec::new();
-            let here = I64Vec3::from_array(one.cell);
-            for k in 0..27 {
-                let cell = here + I64Vec3::new(k / 9 - 1, k / 3 % 3 - 1, k % 3 - 1);
-                for other in in_cell(cell.to_array()).filter(|&other| other as usize > n) {
-                    found.extend(self.pair(one, &all[other as usize])?);
-                }
-            }
-            Ok(found)
-        };
-        let found: Vec<Vec<Found>> = (0..all.len())
-            .into_par_iter()
-            .with_min_len(EDGES_PER_TASK)
-            .map(look)
-            .collect::<Result<_>>()?;
-        out.extend(found.into_iter().flatten());
-        Ok(())
+        let mut pairs = overlapping_self(lattice.frame, &boxes, lattice.budget, may)?;
+        // Along strands, so that contacts come in an order that sweeps can follow.
+        pairs.par_sort_unstable();
+        Ok((all, pairs))
     }
 
     /// How far particles that move by themselves have gone on the mean [m].
@@ -101,12 +142,9 @@ impl Surroundings<'_> {
 
     /// Two edges.
     fn pair(&self, one: &Thin, other: &Thin) -> Result<Option<Found>> {
-        let sides = [&self.sides[one.side], &self.sides[other.side]];
-        if one.side == other.side && sides[0].joined(one.ends, other.ends) {
-            return Ok(None);
-        }
+        let sides = [&self.sides[one.side as usize], &self.sides[other.side as usize]];
         let ends = [one.ends[0], one.ends[1], other.ends[0], other.ends[1]].map(|n| n as usize);
-        let side = |k: usize| [one.side, other.side][k / 2];
+        let side = |k: usize| [one.side, other.side][k / 2] as usize;
         let start: [DVec3; 4] = std::array::from_fn(|k| self.sides[side(k)].start[ends[k]]);
         let now: [DVec3; 4] = std::array::from_fn(|k| self.places[side(k)][ends[k]]);
         let flight: [DVec3; 4] = std::array::from_fn(|k| self.sides[side(k)].flight[ends[k]]);
@@ -115,15 +153,17 @@ impl Surroundings<'_> {
         // Relative to each other. What comes nearer by forces is found when the iteration is over.
         let ways: [DVec3; 4] = std::array::from_fn(|k| now[k] - start[k]);
         let between = [(0, 2), (0, 3), (1, 2), (1, 3)].map(|(k, l)| ways[k].distance(ways[l]));
-        let margin = apart + between.into_iter().fold(0.0, f64::max);
-        // Boxes first, as the second edge sees them: most pairs of a cell are far from each other.
-        let reach = DVec3::splat(apart + margin);
-        let low = |a: usize| now[a].min(now[a + 1]);
-        let high = |a: usize| now[a].max(now[a + 1]);
-        if (low(0) - reach).cmpgt(high(2)).any() || (low(2) - reach).cmpgt(high(0)).any() {
+        let margin = apart + between.into_iter().fold(0.0, f64::max).min(self.ahead());
+        // By boxes of their differences first: most pairs neither meet nor are near.
+        let (began, ends_at) = (Differences::of(&start), Differences::of(&now));
+        let may_meet = began.join(&ends_at).come_within((1.0 + 1e-5) * apart);
+        if !may_meet && !ends_at.come_within((1.0 + 1e-9) * (apart + margin)) {
             return Ok(None);
         }
-        let met = edge_edge(start, now, Gap::new(apart, 1e-6 * apart)?)?;
+        let met = match may_meet {
+            true => edge_edge(start, now, Gap::new(apart, 1e-6 * apart)?)?,
+            false => None,
+        };
         // Edges that turn about where they touch first may go through each other elsewhere.
         let through = match &met {
             Some(_) => {
@@ -172,6 +212,30 @@ impl Surroundings<'_> {
             reach: apart,
             passes,
         }))
+    }
+}
+
+/// The box around all differences between points of two edges [m].
+struct Differences {
+    low: DVec3,
+    high: DVec3,
+}
+
+impl Differences {
+    fn of(x: &[DVec3; 4]) -> Self {
+        let low = x[0].min(x[1]) - x[2].max(x[3]);
+        let high = x[0].max(x[1]) - x[2].min(x[3]);
+        Self { low, high }
+    }
+
+    fn join(&self, other: &Self) -> Self {
+        Self { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    /// Whether two points of them may be so near to each other [m].
+    fn come_within(&self, distance: f64) -> bool {
+        let apart = DVec3::splat(distance);
+        self.low.cmple(apart).all() && self.high.cmpge(-apart).all()
     }
 }
 

@@ -236,13 +236,16 @@ impl Touching {
             all.insert(object, Movable::new(world, on, span)?);
         }
         let mut contacts = Contacts::new();
-        let hung = |object: ObjectId| match all.get(&object) {
-            Some(movable) => {
+        // Looked at once: that looks at all particles.
+        let hangs: BTreeMap<ObjectId, Hung<'_>> = all
+            .iter()
+            .map(|(object, movable)| {
                 let Movable { span, shape, placed, poses, .. } = movable;
-                Hung::new(&unknowns, *span, shape, poses, placed).unwrap_or(Hung::fixed(placed))
-            }
-            None => Hung::fixed(&[]),
-        };
+                let hung = Hung::new(&unknowns, *span, shape, poses, placed);
+                (*object, hung.unwrap_or(Hung::fixed(placed)))
+            })
+            .collect();
+        let hung = |object: ObjectId| hangs.get(&object).copied().unwrap_or(Hung::fixed(&[]));
         let before = std::mem::replace(&mut self.found, found);
         self.hang(&hung, &mut contacts, |found| found.contact);
         self.found = before;

@@ -135,13 +135,22 @@ impl<T: Real> BlockCsr<T> {
                 starts[row + 1] = starts[row] + width;
             }
         }
-        let mut indices = vec![0; self.values.len()];
+        let mut indices = vec![0_u32; self.values.len()];
         let mut values = vec![T::ZERO; self.values.len()];
+        self.by_rows(&mut indices, |column, _, part| {
+            let columns = self.nodes.range(column);
+            part.iter_mut().zip(columns).for_each(|(index, column)| *index = column as u32);
+        });
+        self.by_rows(&mut values, |_, entries, part| part.copy_from_slice(entries));
+        Ok(Csr::from_sound_parts(self.columns(), starts, indices, values))
+    }
+
+    /// Fills a list that has something for each entry, row after row: `fill` gets the column's node and the entries of a block's row, and
+    /// their part of the list.
+    fn by_rows<U: Send>(&self, list: &mut [U], fill: impl Fn(usize, &[T], &mut [U]) + Sync) {
         // A row of blocks holds the same entries either way, only in another order.
-        let parts = split(&mut indices, &self.value_starts, NODES_PER_TASK);
-        let parts =
-            parts.into_par_iter().zip(split(&mut values, &self.value_starts, NODES_PER_TASK));
-        parts.enumerate().for_each(|(task, (indices, values))| {
+        let parts = split(list, &self.value_starts, NODES_PER_TASK);
+        parts.into_par_iter().enumerate().for_each(|(task, part)| {
             let first = task * NODES_PER_TASK;
             let mut base = 0;
             for node in first..(first + NODES_PER_TASK).min(self.row_nodes()) {
@@ -149,21 +158,16 @@ impl<T: Real> BlockCsr<T> {
                 let width = self.value_range(node).len() / size;
                 let mut before = 0;
                 for (column, block) in self.row(node) {
-                    let range = self.nodes.range(column);
-                    for (local, entries) in block.chunks_exact(range.len()).enumerate() {
+                    let columns = self.nodes.size(column);
+                    for (local, entries) in block.chunks_exact(columns).enumerate() {
                         let at = base + local * width + before;
-                        values[at..at + range.len()].copy_from_slice(entries);
-                        let columns = indices[at..at + range.len()].iter_mut();
-                        columns
-                            .zip(range.clone())
-                            .for_each(|(index, column)| *index = column as u32);
+                        fill(column, entries, &mut part[at..at + columns]);
                     }
-                    before += range.len();
+                    before += columns;
                 }
                 base += size * width;
             }
         });
-        Ok(Csr::from_sound_parts(self.columns(), starts, indices, values))
     }
 
     /// The nodes of the columns; the first [`Self::row_nodes`] are those of the rows.
@@ -424,6 +428,20 @@ impl BlockMatrix {
     /// The same system without blocks, for methods that work entry by entry.
     pub fn to_matrix(&self) -> Result<super::Matrix> {
         super::Matrix::new(Arc::clone(&self.rows), self.blocks.to_csr()?)
+    }
+
+    /// Brings the values of a matrix that was made of this one up to date; the pattern has to be as it was then.
+    pub fn refresh(&self, matrix: &mut super::Matrix) -> Result<()> {
+        let values = matrix.csr.values_mut();
+        if values.len() != self.blocks.values.len() {
+            return Err(SolveError::WrongLength {
+                what: "the values to bring up to date",
+                found: values.len(),
+                wanted: self.blocks.values.len(),
+            });
+        }
+        self.blocks.by_rows(values, |_, entries, part| part.copy_from_slice(entries));
+        Ok(())
     }
 }
 

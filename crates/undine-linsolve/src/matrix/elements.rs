@@ -1,6 +1,7 @@
 //! Elements: what Constraints hand in to be assembled. Each touches a few nodes, with either
 //!
-//! - rows (C, ∇C, S) of a Constraint's energy ½ Cᵀ S C, which give the matrix ∇Cᵀ S ∇C and the force −∇Cᵀ S C; or
+//! - rows of a Constraint, each with its gradient ∇C, its force σ and how that changes with all of them, S: they give the matrix
+//!   ∇Cᵀ S ∇C and the force −∇Cᵀ σ, and take a fraction of the memory; or
 //! - a dense matrix and a force of its own, for energies that are not of that form and for masses.
 
 use super::Nodes;
@@ -54,17 +55,17 @@ pub struct Elements {
     structure: Arc<Structure>,
     /// Where each element's values begin, and one end more.
     offsets: Vec<u32>,
-    /// Of each element: C, S and ∇C; or force and matrix.
+    /// Of each element: σ, S and ∇C; or force and matrix.
     values: Vec<f64>,
 }
 
 /// The values of one element; k is the number of unknowns of its nodes, in the order of the nodes.
 #[derive(Debug)]
 pub enum Element<'a> {
-    /// An energy ½ Cᵀ S C.
+    /// Rows C; of an energy ½ Cᵀ S C the force is σ = S C.
     Rows {
-        /// C, r of them.
-        c: &'a mut [f64],
+        /// σ, r of them.
+        pull: &'a mut [f64],
         /// S, r × r, symmetric.
         stiffness: &'a mut [f64],
         /// ∇C, r × k, row after row.
@@ -141,9 +142,9 @@ impl Elements {
                 values = rest;
                 let rows = structure.rows[element] as usize;
                 if rows > 0 {
-                    let (c, here) = here.split_at_mut(rows);
+                    let (pull, here) = here.split_at_mut(rows);
                     let (stiffness, gradient) = here.split_at_mut(rows * rows);
-                    fill(&mut memory, element, Element::Rows { c, stiffness, gradient });
+                    fill(&mut memory, element, Element::Rows { pull, stiffness, gradient });
                 } else {
                     let unknowns = unknowns(sizes, structure.nodes(element));
                     let (force, matrix) = here.split_at_mut(unknowns);
@@ -210,34 +211,25 @@ impl Elements {
             }
             return;
         }
-        let (c, values) = values.split_at(rows);
+        let (pull, values) = values.split_at(rows);
         let (stiffness, gradient) = values.split_at(rows * rows);
         let gradient = |p: usize| &gradient[p * k..(p + 1) * k];
-        // Only the upper triangle of S is read.
-        for p in 0..rows {
-            let at = |q: usize| stiffness[p.min(q) * rows + p.max(q)];
-            let sc: f64 = (0..rows).map(|q| at(q) * c[q]).sum();
+        for (p, pull) in pull.iter().enumerate() {
             for (force, g) in force.iter_mut().zip(&gradient(p)[first..]) {
-                *force -= g * sc;
+                *force -= g * pull;
             }
         }
+        // Only the upper triangle of S is read.
+        let rows = Weighted { rows, k, stiffness, gradient: &values[rows * rows..] };
         for (&node, &slot) in nodes.iter().zip(slots) {
             let width = self.sizes.size(node as usize);
             let block = &mut matrix[slot as usize..slot as usize + size * width];
-            for p in 0..rows {
-                let (ip, jp) = (&gradient(p)[first..first + size], &gradient(p)[column..]);
-                for q in p..rows {
-                    let s = stiffness[p * rows + q];
-                    if s == 0.0 {
-                        continue;
-                    }
-                    if p == q {
-                        add_square(block, s, ip, &jp[..width]);
-                    } else {
-                        let (iq, jq) = (&gradient(q)[first..first + size], &gradient(q)[column..]);
-                        add_pair(block, s, [ip, iq], [&jp[..width], &jq[..width]]);
-                    }
-                }
+            match (size, width) {
+                (1, 1) => rows.add_block::<1, 1>(first, column, block),
+                (1, 3) => rows.add_block::<1, 3>(first, column, block),
+                (3, 1) => rows.add_block::<3, 1>(first, column, block),
+                (3, 3) => rows.add_block::<3, 3>(first, column, block),
+                _ => rows.add_any_block([first, size], [column, width], block),
             }
             column += width;
         }
@@ -290,39 +282,62 @@ fn unknowns(sizes: &Nodes, nodes: &[u32]) -> usize {
     nodes.iter().map(|&node| sizes.size(node as usize)).sum()
 }
 
-/// block ← block + s · i jᵀ.
-#[inline]
-fn add_square(block: &mut [f64], s: f64, i: &[f64], j: &[f64]) {
-    match j.len() {
-        1 => add_square_of::<1>(block, s, i, j),
-        3 => add_square_of::<3>(block, s, i, j),
-        4 => add_square_of::<4>(block, s, i, j),
-        6 => add_square_of::<6>(block, s, i, j),
-        width => {
-            for (block, i) in block.chunks_exact_mut(width).zip(i) {
-                block.iter_mut().zip(j).for_each(|(sum, j)| *sum += s * (i * j));
+/// The rows of an element: S, and ∇C of `k` unknowns each.
+#[derive(Clone, Copy)]
+struct Weighted<'a> {
+    rows: usize,
+    k: usize,
+    stiffness: &'a [f64],
+    gradient: &'a [f64],
+}
+
+impl<'a> Weighted<'a> {
+    /// The pairs of rows p ≤ q that S ties, with its entry.
+    #[inline(always)]
+    fn pairs(self) -> impl Iterator<Item = (usize, usize, f64)> {
+        let of =
+            move |p: usize| (p..self.rows).map(move |q| (p, q, self.stiffness[p * self.rows + q]));
+        (0..self.rows).flat_map(of).filter(|pair| pair.2 != 0.0)
+    }
+
+    /// The gradient of a row from an unknown on.
+    #[inline(always)]
+    fn from(self, row: usize, unknown: usize) -> &'a [f64] {
+        &self.gradient[row * self.k + unknown..(row + 1) * self.k]
+    }
+
+    /// block ← block + (∇Cᵀ S ∇C) of some unknowns by others, of common sizes.
+    #[inline(always)]
+    fn add_block<const R: usize, const C: usize>(self, i: usize, j: usize, block: &mut [f64]) {
+        let mut sums = [[0.0; C]; R];
+        for (p, q, s) in self.pairs() {
+            let (ip, jp) = (&self.from(p, i)[..R], &self.from(p, j)[..C]);
+            if p == q {
+                for r in 0..R {
+                    (0..C).for_each(|c| sums[r][c] += s * (ip[r] * jp[c]));
+                }
+            } else {
+                let (iq, jq) = (&self.from(q, i)[..R], &self.from(q, j)[..C]);
+                for r in 0..R {
+                    (0..C).for_each(|c| sums[r][c] += s * (ip[r] * jq[c] + iq[r] * jp[c]));
+                }
             }
         }
+        block.iter_mut().zip(sums.as_flattened()).for_each(|(entry, sum)| *entry += sum);
     }
-}
 
-/// The same, of a common width.
-#[inline(always)]
-fn add_square_of<const WIDTH: usize>(block: &mut [f64], s: f64, i: &[f64], j: &[f64]) {
-    let j = &j[..WIDTH];
-    for (block, i) in block.chunks_exact_mut(WIDTH).zip(i) {
-        for n in 0..WIDTH {
-            block[n] += s * (i * j[n]);
-        }
-    }
-}
-
-/// block ← block + s · (i₀ j₁ᵀ + i₁ j₀ᵀ).
-fn add_pair(block: &mut [f64], s: f64, i: [&[f64]; 2], j: [&[f64]; 2]) {
-    let rows = block.chunks_exact_mut(j[0].len());
-    for (block, (i0, i1)) in rows.zip(i[0].iter().zip(i[1])) {
-        for (sum, (j0, j1)) in block.iter_mut().zip(j[0].iter().zip(j[1])) {
-            *sum += s * (i0 * j1 + i1 * j0);
+    /// The same of any sizes.
+    fn add_any_block(self, [i, size]: [usize; 2], [j, width]: [usize; 2], block: &mut [f64]) {
+        for r in 0..size {
+            for c in 0..width {
+                let sum = self.pairs().fold(0.0, |sum, (p, q, s)| {
+                    let g = |row: usize, unknown: usize| self.gradient[row * self.k + unknown];
+                    let here = g(p, i + r) * g(q, j + c);
+                    let there = if p == q { 0.0 } else { g(q, i + r) * g(p, j + c) };
+                    sum + s * (here + there)
+                });
+                block[r * width + c] += sum;
+            }
         }
     }
 }

@@ -31,7 +31,7 @@ fn plans() -> impl Strategy<Value = Plan> {
     })
 }
 
-/// The values of an element: c, stiffness, gradient, or force and matrix, symmetric.
+/// The values of an element: pull, stiffness, gradient, or force and matrix, symmetric.
 fn values(element: usize, step: u64, lengths: [usize; 3]) -> [Vec<f64>; 3] {
     let of = |n: u64, length| noise(length, 1000 * step + 10 * element as u64 + n + 1);
     [of(0, lengths[0]), of(1, lengths[1]), of(2, lengths[2])]
@@ -49,11 +49,11 @@ fn symmetric(mut matrix: Vec<f64>, n: usize) -> Vec<f64> {
 /// Fills elements whose number among all is `numbers[n]`.
 fn fill(elements: &mut Elements, numbers: &[usize], step: u64) {
     elements.fill(|n, element| match element {
-        Element::Rows { c, stiffness, gradient } => {
-            let lengths = [c.len(), stiffness.len(), gradient.len()];
-            let [new_c, new_s, new_g] = values(numbers[n], step, lengths);
-            stiffness.copy_from_slice(&symmetric(new_s, c.len()));
-            c.copy_from_slice(&new_c);
+        Element::Rows { pull, stiffness, gradient } => {
+            let lengths = [pull.len(), stiffness.len(), gradient.len()];
+            let [new_p, new_s, new_g] = values(numbers[n], step, lengths);
+            stiffness.copy_from_slice(&symmetric(new_s, pull.len()));
+            pull.copy_from_slice(&new_p);
             gradient.copy_from_slice(&new_g);
         }
         Element::Dense { force, matrix } => {
@@ -88,15 +88,15 @@ fn summed(plan: &Plan, step: u64) -> (Vec<Vec<f64>>, Vec<f64>) {
             let [f, m, _] = values(n, step, [k, k * k, 0]);
             (symmetric(m, k), f)
         } else {
-            let [c, s, g] = values(n, step, [r, r * r, r * k]);
+            let [pull, s, g] = values(n, step, [r, r * r, r * k]);
             let s = symmetric(s, r);
             let pairs = || (0..r * r).map(|pq| (pq / r, pq % r));
             let entry = |i: usize, j: usize| {
                 pairs().map(|(p, q)| g[p * k + i] * s[p * r + q] * g[q * k + j]).sum()
             };
             let m = (0..k * k).map(|ij| entry(ij / k, ij % k)).collect();
-            let pull = |i: usize| pairs().map(|(p, q)| -g[p * k + i] * s[p * r + q] * c[q]).sum();
-            (m, (0..k).map(pull).collect())
+            let force = |i: usize| (0..r).map(|p| -g[p * k + i] * pull[p]).sum();
+            (m, (0..k).map(force).collect())
         };
         for (i, &row) in rows.iter().enumerate() {
             force[row] += f[i];

@@ -19,7 +19,8 @@ use crate::stage::Stage;
 use crate::task::{Hosted, Moment, Reach, Tasks, Worker};
 use crate::values::Values;
 use crate::world::{StoreId, World};
-use bytemuck::Pod;
+use bytemuck::{Pod, Zeroable};
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use undine_core::ChannelSpec;
@@ -66,6 +67,9 @@ pub const SOLVED_BY: Parameter = Parameter::choice(
     "how it enters the coupled system",
 )
 .advanced();
+
+/// Elements that one task makes.
+const ELEMENTS_PER_TASK: usize = 512;
 
 /// Boundary particles of an Object, as emission sees them.
 pub struct End<'a> {
@@ -449,8 +453,12 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
                 by_id.insert(*object, (varying, places));
             }
         }
+        let objects: Vec<&[u32]> = objects.iter().map(|column| &column[..]).collect();
+        let points: Vec<&[u64]> = points.iter().map(|column| &column[..]).collect();
+        let rest: Vec<&[f64]> = rest.iter().map(|column| &column[..]).collect();
+        let friction: Vec<&[f64]> = friction.iter().map(|column| &column[..]).collect();
+        let multipliers: Vec<&[f64]> = multipliers.iter().map(|column| &column[..]).collect();
         let mut batches: BTreeMap<[ObjectId; N], Batch<B::Element, M, N>> = BTreeMap::new();
-        let mut numbers: Vec<f64> = Vec::new();
         let mut element = 0;
         while element < elements.len() {
             // Elements between the same Objects mostly follow each other.
@@ -467,25 +475,34 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
             if known.len() < N {
                 continue;
             }
-            let batch = batches.entry(between).or_insert_with(|| Batch::new(between));
-            batch.reserve(run.len());
-            for element in run {
+            let held = |element: usize| -> Option<(usize, [u32; N])> {
                 let mut stencil = [0; N];
                 let place = |n: usize| known[n].1.get(points[n][element]);
                 // What has left its Object, to another Group or a sink, is not held any more.
-                if !(0..N).all(|n| place(n).map(|place| stencil[n] = place).is_some()) {
-                    continue;
-                }
-                numbers.clear();
-                numbers.extend(rest.iter().map(|column| column[element]));
+                let is_there = |n: usize| place(n).map(|place| stencil[n] = place).is_some();
+                (0..N).all(is_there).then_some((element, stencil))
+            };
+            let run = run.into_par_iter().with_min_len(ELEMENTS_PER_TASK);
+            let held: Vec<(usize, [u32; N])> = run.filter_map(held).collect();
+            let made = |&(element, stencil): &(usize, [u32; N])| -> B::Element {
+                let mut made = B::Element::zeroed();
+                let numbers: &mut [f64] = bytemuck::cast_slice_mut(std::slice::from_mut(&mut made));
+                let (own, varying) = numbers.split_at_mut(rest.len());
+                own.iter_mut().zip(&rest).for_each(|(own, column)| *own = column[element]);
                 let at: [_; N] = std::array::from_fn(|n| (&known[n].0, stencil[n]));
-                numbers.extend((0..uniform.len()).map(|k| Varying::of(k, &at, uniform[k])));
-                batch.places.push(element as u32);
-                batch.elements.push(bytemuck::pod_read_unaligned(bytemuck::cast_slice(&numbers)));
-                batch.stencil.push(stencil);
-                batch.friction.push(std::array::from_fn(|m| friction[m][element]));
-                batch.multipliers.push(std::array::from_fn(|m| multipliers[m][element]));
-            }
+                for (k, (value, uniform)) in varying.iter_mut().zip(&uniform).enumerate() {
+                    *value = Varying::of(k, &at, *uniform);
+                }
+                made
+            };
+            let rows = |all: &[&[f64]], element: usize| std::array::from_fn(|m| all[m][element]);
+            let batch = batches.entry(between).or_insert_with(|| Batch::new(between));
+            let held = held.par_iter().with_min_len(ELEMENTS_PER_TASK);
+            batch.places.par_extend(held.clone().map(|held| held.0 as u32));
+            batch.stencil.par_extend(held.clone().map(|held| held.1));
+            batch.elements.par_extend(held.clone().map(made));
+            batch.friction.par_extend(held.clone().map(|held| rows(&friction, held.0)));
+            batch.multipliers.par_extend(held.map(|held| rows(&multipliers, held.0)));
         }
         self.batches = batches.into_values().collect();
         // The rows where the step begins, for damping and friction.
@@ -534,10 +551,11 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
             }
             if B::KEEPS {
                 let places: [_; N] = std::array::from_fn(|n| &placed[&batch.objects[n]]);
-                for (element, stencil) in batch.elements.iter_mut().zip(&batch.stencil) {
+                let elements = batch.elements.par_iter_mut().with_min_len(ELEMENTS_PER_TASK);
+                elements.zip(&batch.stencil).for_each(|(element, stencil)| {
                     let at = std::array::from_fn(|n| places[n][stencil[n] as usize]);
                     self.bond.keep(element, &at);
-                }
+                });
             }
         }
         let elements = &world.elements[self.store];
@@ -571,14 +589,6 @@ impl<E: Pod + Send + Sync, const M: usize, const N: usize> Batch<E, M, N> {
             friction: Vec::new(),
             multipliers: Vec::new(),
         }
-    }
-
-    fn reserve(&mut self, more: usize) {
-        self.places.reserve(more);
-        self.elements.reserve(more);
-        self.stencil.reserve(more);
-        self.friction.reserve(more);
-        self.multipliers.reserve(more);
     }
 
     fn placed(&self, world: &World, ahead: f64) -> Result<BTreeMap<ObjectId, Vec<Placed>>> {

@@ -134,6 +134,18 @@ pub trait Constraint<const M: usize, const N: usize>: Sync {
         None
     }
 
+    /// What is left of the curvature when ∇Cᵀ S ∇C and it together are made positive semi-definite, where that has a closed form; else it
+    /// is found by eigenvalues, which takes many times as long.
+    fn convex_curvature(
+        &self,
+        element: &Self::Element,
+        at: &[Placed; N],
+        weights: &[f64; M],
+    ) -> Option<Curvature<N>> {
+        let _ = (element, at, weights);
+        None
+    }
+
     /// A parameter of an element, to be read or set; none beyond [`Self::PARAMETERS`].
     fn parameter<'a>(
         &self,

@@ -29,8 +29,13 @@ impl Contact {
     /// but not to part with a jolt, which would make energy of it.
     pub fn displacement(&self, frame: &DMat3) -> DVec3 {
         let u = frame.transpose() * self.slip;
-        let normal = if self.apart > 0.0 { u.x - self.apart } else { self.gap.max(u.x) };
-        DVec3::new(normal, u.y, u.z)
+        DVec3::new(self.opening(), u.y, u.z)
+    }
+
+    /// The part of it along the normal [m].
+    pub fn opening(&self) -> f64 {
+        let gone = self.normal.dot(self.slip);
+        if self.apart > 0.0 { gone - self.apart } else { self.gap.max(gone) }
     }
 
     /// Normal and two tangents, as columns.
@@ -90,6 +95,22 @@ impl Contacts {
     /// What a contact hangs on.
     pub fn ends(&self, contact: usize) -> &[ContactEnd] {
         &self.ends[self.starts[contact] as usize..self.starts[contact + 1] as usize]
+    }
+
+    /// How far the surfaces of a contact are apart [m], as its law means it, when unknowns have gone `du` since it was found; `row_of` has
+    /// where those of a node begin.
+    pub(super) fn opening(&self, contact: usize, row_of: &[u32], du: impl Fn(usize) -> f64) -> f64 {
+        let mut gone = DVec3::ZERO;
+        for end in self.ends(contact) {
+            let row = row_of[end.node as usize] as usize;
+            let vector = |row: usize| DVec3::new(du(row), du(row + 1), du(row + 2));
+            gone += vector(row) * end.weight;
+            if let Some(lever) = end.lever {
+                gone += vector(row + 3).cross(lever) * end.weight;
+            }
+        }
+        let contact = &self.list[contact];
+        contact.opening() + contact.normal.dot(gone)
     }
 
     /// Adds a contact, whose ends `hang` adds to a list.

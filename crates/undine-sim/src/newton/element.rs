@@ -268,8 +268,14 @@ impl<'a, C: Constraint<M, N>, const M: usize, const N: usize> ConstraintTerm<'a,
         }
 
         // K, and then the whole made positive semi-definite.
-        let curvature = self.constraint.curvature(&self.elements[element], &linear.at, &weights);
         let turns = A > 1 && linear.hangs.iter().any(|hang| matches!(hang, Hang::Body { .. }));
+        let (own, at) = (&self.elements[element], &linear.at);
+        if !turns && let Some(curvature) = self.constraint.convex_curvature(own, at, &weights) {
+            local.add_curvature(&linear.hangs, &curvature);
+            local.spread(&linear.hangs, force, matrix);
+            return local.is_finite();
+        }
+        let curvature = self.constraint.curvature(own, at, &weights);
         if let Some(curvature) = &curvature {
             local.add_curvature(&linear.hangs, curvature);
         }
@@ -295,46 +301,24 @@ impl<'a, C: Constraint<M, N>, const M: usize, const N: usize> ConstraintTerm<'a,
         local.is_finite()
     }
 
-    /// The same where frames of rods take part: by rows of J on the nodes, each node once, without the curvature of rows.
+    /// The same where frames of rods take part: rows of J on the nodes, each node once, without the curvature of rows.
     #[inline]
     fn write_rows(
         &self,
         element: usize,
         dt: f64,
-        (columns, j): &mut (Columns, Vec<f64>),
-        force: &mut [f64],
-        matrix: &mut [f64],
+        columns: &mut Columns,
+        (pull, stiffness, gradient): (&mut [f64], &mut [f64], &mut [f64]),
     ) -> bool {
         let linear = self.linear(element, dt);
         columns.set(&linear.hangs);
-        let width = columns.width();
-        j.resize(width * M, 0.0);
-        for (m, row) in j.chunks_exact_mut(width).enumerate() {
+        for (m, row) in gradient.chunks_exact_mut(columns.width()).enumerate() {
             let (by_x, by_frame) = (&linear.rows.by_position[m], &linear.rows.by_frame[m]);
             columns.write_row(&linear.hangs, &linear.at, by_x, by_frame, row);
+            pull[m] = linear.force[m];
+            (0..M).for_each(|o| stiffness[M * m + o] = linear.stiffness(m, o));
         }
-        force.fill(0.0);
-        matrix.fill(0.0);
-        for (m, own) in j.chunks_exact(width).enumerate() {
-            force.iter_mut().zip(own).for_each(|(sum, j)| *sum -= j * linear.force[m]);
-            for (o, other) in j.chunks_exact(width).enumerate() {
-                let s = linear.stiffness(m, o);
-                if s == 0.0 {
-                    continue;
-                }
-                for (a, sums) in matrix.chunks_exact_mut(width).enumerate() {
-                    let (first, sums) = (s * own[a], &mut sums[a..]);
-                    sums.iter_mut().zip(&other[a..]).for_each(|(sum, j)| *sum += first * j);
-                }
-            }
-        }
-        // Symmetric to the bit.
-        for a in 1..width {
-            for b in 0..a {
-                matrix[a * width + b] = matrix[b * width + a];
-            }
-        }
-        force.iter().chain(matrix.iter()).all(|value| value.is_finite())
+        pull.iter().chain(&*stiffness).chain(&*gradient).all(|value| value.is_finite())
     }
 
     /// Refuses rows that are infinitely stiff: the frames of rods have unknowns that those cannot hold.
@@ -361,17 +345,16 @@ impl<'a, C: Constraint<M, N>, const M: usize, const N: usize> ConstraintTerm<'a,
     fn fill_by<const A: usize>(&self, dt: f64, touching: &[u32], out: &mut Elements) -> Result<()> {
         // The first fault by number, whichever thread meets it.
         let fault = AtomicUsize::new(usize::MAX);
-        let by_rows = self.by_rows();
-        out.fill_with(Default::default, |memory, n, values| {
-            if let Element::Dense { force, matrix } = values {
-                let element = touching[n] as usize;
-                let sound = match by_rows {
-                    true => self.write_rows(element, dt, memory, force, matrix),
-                    false => self.write::<A>(element, dt, force, matrix),
-                };
-                if !sound {
-                    fault.fetch_min(element, Ordering::Relaxed);
+        out.fill_with(Columns::default, |columns, n, values| {
+            let element = touching[n] as usize;
+            let sound = match values {
+                Element::Dense { force, matrix } => self.write::<A>(element, dt, force, matrix),
+                Element::Rows { pull, stiffness, gradient } => {
+                    self.write_rows(element, dt, columns, (pull, stiffness, gradient))
                 }
+            };
+            if !sound {
+                fault.fetch_min(element, Ordering::Relaxed);
             }
         });
         match fault.into_inner() {
@@ -384,6 +367,44 @@ impl<'a, C: Constraint<M, N>, const M: usize, const N: usize> ConstraintTerm<'a,
                 Err(NewtonError::NotFinite { what: "element", index, of, found })
             }
         }
+    }
+
+    /// The nodes of the elements of one task.
+    fn nodes_from(&self, first: usize) -> Result<TermNodes> {
+        let mut nodes = TermNodes::default();
+        let (by_rows, mut columns) = (self.by_rows(), Columns::default());
+        for element in first..(first + ELEMENTS_PER_TASK).min(self.elements.len()) {
+            for (&particle, embedded) in self.stencil[element].iter().zip(&self.embedded) {
+                let (found, wanted) = (particle as usize, embedded.placed().len());
+                if found >= wanted {
+                    let (what, of) = ("element", self.name.into());
+                    return Err(NewtonError::OutOfRange {
+                        what,
+                        index: element,
+                        of,
+                        found,
+                        wanted,
+                    });
+                }
+            }
+            self.check_damping(element)?;
+            let scaling = self.constraint.scaling(&self.elements[element]);
+            if self.mode == Mode::Stiffness && (0..M).any(|m| scaling.is_hard(m)) {
+                return Err(NewtonError::BadValue {
+                    what: format!("the stiffness of element {element} of {}", self.name),
+                    found: f64::INFINITY,
+                    wanted: "finite in stiffness mode; hard rows need compliance mode",
+                });
+            }
+            match by_rows {
+                true => {
+                    columns.set(&self.hangs(element));
+                    nodes.push_nodes(columns.nodes().iter().copied());
+                }
+                false => nodes.push(&self.hangs(element)),
+            }
+        }
+        Ok(nodes)
     }
 
     fn recover_by<const A: usize>(&self, dt: f64, du: &[f64], row_of: &[u32]) -> Vec<f64> {
@@ -442,40 +463,18 @@ impl<C: Constraint<M, N>, const M: usize, const N: usize> Term for ConstraintTer
         placed.chain([self.elements.len(), usize::from(self.mode == Mode::Compliance)]).collect()
     }
 
+    fn rows(&self) -> usize {
+        if self.by_rows() { M } else { 0 }
+    }
+
     fn nodes(&self) -> Result<TermNodes> {
         self.check()?;
+        let firsts: Vec<usize> = (0..self.elements.len()).step_by(ELEMENTS_PER_TASK).collect();
+        let parts: Vec<Result<TermNodes>> =
+            firsts.into_par_iter().map(|first| self.nodes_from(first)).collect();
         let mut nodes = TermNodes::default();
-        let (by_rows, mut columns) = (self.by_rows(), Columns::default());
-        for (element, stencil) in self.stencil.iter().enumerate() {
-            for (&particle, embedded) in stencil.iter().zip(&self.embedded) {
-                let (found, wanted) = (particle as usize, embedded.placed().len());
-                if found >= wanted {
-                    let (what, of) = ("element", self.name.into());
-                    return Err(NewtonError::OutOfRange {
-                        what,
-                        index: element,
-                        of,
-                        found,
-                        wanted,
-                    });
-                }
-            }
-            self.check_damping(element)?;
-            let scaling = self.constraint.scaling(&self.elements[element]);
-            if self.mode == Mode::Stiffness && (0..M).any(|m| scaling.is_hard(m)) {
-                return Err(NewtonError::BadValue {
-                    what: format!("the stiffness of element {element} of {}", self.name),
-                    found: f64::INFINITY,
-                    wanted: "finite in stiffness mode; hard rows need compliance mode",
-                });
-            }
-            match by_rows {
-                true => {
-                    columns.set(&self.hangs(element));
-                    nodes.push_nodes(columns.nodes().iter().copied());
-                }
-                false => nodes.push(&self.hangs(element)),
-            }
+        for part in parts {
+            nodes.append(&part?);
         }
         Ok(nodes)
     }

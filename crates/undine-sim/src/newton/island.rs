@@ -13,6 +13,12 @@ use undine_linsolve::Csr;
 /// A pivot of a multiplier smaller than this share of what it was made of says that its row is said already.
 const SAID_ALREADY: f64 = 1e-11;
 
+/// Rows as they come are in a good order if their envelope has no more entries a row than this.
+const NARROW: usize = 16;
+
+/// Right-hand sides that are solved side by side.
+const LANES: usize = 4;
+
 /// A connected part of a system, factored.
 #[derive(Debug)]
 pub(super) struct Island {
@@ -25,31 +31,41 @@ pub(super) struct Island {
     entries: Vec<f64>,
     /// 1/D; 0 for rows that are said already.
     pivots: Vec<f64>,
-    /// The touched rows, by their places in the order, as the rows of the block.
-    touched: Vec<u32>,
+    /// The touched rows, in rising order, and the place of each in the order of elimination.
+    touched: Vec<(u32, u32)>,
+    /// How touched rows follow from forces on them.
+    pub block: Block,
 }
 
-/// The islands of a system that contacts touch, and the block of each: how its touched rows follow from forces on them. `touched` says which
-/// unknowns are, and `b` are the hard rows.
-pub(super) fn islands(a: &Csr<f64>, b: &Csr<f64>, touched: &[bool]) -> Vec<(Island, Block)> {
-    let saddle = Saddle { a, b, transposed: b.transpose() };
-    // The rows of each part, and the place of each row in its part.
-    let mut local = vec![u32::MAX; a.rows() + b.rows()];
-    let mut parts: Vec<Vec<u32>> = Vec::new();
-    for row in (0..a.rows()).filter(|&row| touched[row]) {
-        if local[row] == u32::MAX {
-            parts.push(saddle.part_of(row as u32, &mut local));
+/// The islands of a system that contacts have touched so far.
+#[derive(Debug, Default)]
+pub(super) struct Islands {
+    /// The island of each row of the saddle matrix that is in one.
+    of: Vec<u32>,
+    /// Islands, in the order in which they were touched.
+    pub list: Vec<Island>,
+}
+
+impl Islands {
+    /// Takes in the rows that contacts touch, in rising order: `a` is the matrix of the system, and `b` its hard rows; `names` are what
+    /// blocks call rows, in rising order too.
+    pub fn touch(&mut self, (a, b): (&Csr<f64>, &Csr<f64>), names: &[u32], rows: &[u32]) {
+        let saddle = Saddle { a, b, transposed: b.transpose() };
+        self.of.resize(a.rows() + b.rows(), u32::MAX);
+        let mut parts: Vec<Vec<u32>> = Vec::new();
+        for &row in rows {
+            if self.of[row as usize] == u32::MAX {
+                let number = (self.list.len() + parts.len()) as u32;
+                parts.push(saddle.part_of(row, number, &mut self.of));
+            }
         }
+        // Parts have no row in common, and are found in a fixed order.
+        self.list.par_extend(parts.into_par_iter().map(|part| Island::factor(&saddle, part)));
+
+        let mut touched: Vec<Vec<u32>> = vec![Vec::new(); self.list.len()];
+        rows.iter().for_each(|&row| touched[self.of[row as usize] as usize].push(row));
+        self.list.par_iter_mut().zip(touched).for_each(|(island, rows)| island.touch(names, &rows));
     }
-    // Parts have no row in common, and are found in a fixed order.
-    parts
-        .into_par_iter()
-        .map(|part| {
-            let island = Island::factor(&saddle, saddle.arranged(&part, &local), touched);
-            let block = island.block();
-            (island, block)
-        })
-        .collect()
 }
 
 /// The saddle matrix ( A Bᵀ ; B 0 ).
@@ -80,15 +96,15 @@ impl Saddle<'_> {
         self.row(row).0.iter().copied().chain(held.iter().map(move |row| n + row))
     }
 
-    /// All rows that hang together with one, as a search in breadth meets them; `local` gets their places.
-    fn part_of(&self, from: u32, local: &mut [u32]) -> Vec<u32> {
+    /// All rows that hang together with one, as a search in breadth meets them; `of` gets the number of their island.
+    fn part_of(&self, from: u32, number: u32, of: &mut [u32]) -> Vec<u32> {
         let mut list = vec![from];
-        local[from as usize] = 0;
+        of[from as usize] = number;
         let mut next = 0;
         while next < list.len() {
             for other in self.neighbours(list[next]) {
-                if local[other as usize] == u32::MAX {
-                    local[other as usize] = list.len() as u32;
+                if of[other as usize] == u32::MAX {
+                    of[other as usize] = number;
                     list.push(other);
                 }
             }
@@ -97,22 +113,41 @@ impl Saddle<'_> {
         list
     }
 
+    /// The rows of a part as they come, if they follow each other in a narrow band without multipliers.
+    fn as_they_come(&self, part: &[u32]) -> Option<Vec<u32>> {
+        let (low, high) =
+            part.iter().fold((u32::MAX, 0), |(low, high), &row| (low.min(row), high.max(row)));
+        if (high - low) as usize + 1 != part.len() || !self.is_unknown(high) {
+            return None;
+        }
+        let back = |row: u32| {
+            (row - self.row(row).0.first().map_or(row, |&first| first.min(row))) as usize
+        };
+        let held = |row: u32| !self.transposed.row(row as usize).0.is_empty();
+        let rows = low..=high;
+        let envelope: usize = rows.clone().map(back).sum();
+        (envelope <= NARROW * part.len() && !rows.clone().any(held)).then(|| rows.collect())
+    }
+
     /// The order of elimination of a part: of Cuthill and McKee, begun at an end, multipliers behind the last of their unknowns.
-    fn arranged(&self, part: &[u32], local: &[u32]) -> Vec<u32> {
+    fn arranged(&self, part: &[u32]) -> Vec<u32> {
+        let mut sorted = part.to_vec();
+        sorted.sort_unstable();
+        let local = |row: u32| sorted.partition_point(|&other| other < row);
         // What a search meets last is at an end; from there, the levels of a second search are narrow.
         let end = part.iter().rev().copied().find(|&row| self.is_unknown(row)).unwrap_or(part[0]);
         let mut place = vec![u32::MAX; part.len()];
         let mut met = vec![false; part.len()];
-        met[local[end as usize] as usize] = true;
+        met[local(end)] = true;
         let (mut order, mut next) = (vec![end], 0);
         let mut unknowns = 0;
         while next < order.len() {
             if self.is_unknown(order[next]) {
-                place[local[order[next] as usize] as usize] = unknowns;
+                place[local(order[next])] = unknowns;
                 unknowns += 1;
             }
             for other in self.neighbours(order[next]) {
-                let met = &mut met[local[other as usize] as usize];
+                let met = &mut met[local(other)];
                 if !std::mem::replace(met, true) {
                     order.push(other);
                 }
@@ -120,7 +155,7 @@ impl Saddle<'_> {
             next += 1;
         }
         let key = |row: u32| {
-            let place = |row: u32| place[local[row as usize] as usize];
+            let place = |row: u32| place[local(row)];
             match self.is_unknown(row) {
                 true => (place(row), 0_u8, row),
                 false => {
@@ -135,14 +170,24 @@ impl Saddle<'_> {
 }
 
 impl Island {
-    fn factor(saddle: &Saddle<'_>, order: Vec<u32>, touched: &[bool]) -> Self {
-        let mut places: Vec<(u32, u32)> = order.iter().copied().zip(0..).collect();
+    fn factor(saddle: &Saddle<'_>, part: Vec<u32>) -> Self {
+        let as_they_come = saddle.as_they_come(&part);
+        let from = as_they_come.as_ref().map(|order| order[0]);
+        let order = as_they_come.unwrap_or_else(|| saddle.arranged(&part));
+        let mut places: Vec<(u32, u32)> = match from {
+            Some(_) => Vec::new(),
+            None => order.iter().copied().zip(0..).collect(),
+        };
         places.sort_unstable();
-        let place = |row: u32| {
-            places.binary_search_by_key(&row, |entry| entry.0).map_or(0, |at| places[at].1 as usize)
+        let place = |row: u32| match from {
+            Some(from) => (row - from) as usize,
+            None => places
+                .binary_search_by_key(&row, |entry| entry.0)
+                .map_or(0, |at| places[at].1 as usize),
         };
         // The lower part of the matrix in its envelope. Entries of a multiplier stand in its own row, since its unknowns come before.
-        let (mut first, mut starts, mut entries) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut first, mut starts) = (Vec::new(), Vec::new());
+        let mut entries: Vec<f64> = Vec::with_capacity(NARROW * order.len());
         let mut diagonal = vec![0.0; order.len()];
         let mut below = Vec::new();
         for (at, &row) in order.iter().enumerate() {
@@ -162,17 +207,33 @@ impl Island {
                 }
             }
         }
-        let mut touched_rows = Vec::new();
-        for (at, &row) in order.iter().enumerate() {
-            if saddle.is_unknown(row) && touched[row as usize] {
-                touched_rows.push((row, at as u32));
-            }
-        }
-        touched_rows.sort_unstable();
-        let touched = touched_rows.into_iter().map(|(_, at)| at).collect();
-        let mut island = Self { order, first, starts, entries, pivots: Vec::new(), touched };
+        let mut island = Self {
+            order,
+            first,
+            starts,
+            entries,
+            pivots: Vec::new(),
+            touched: Vec::new(),
+            block: Block::default(),
+        };
         island.eliminate(&diagonal, saddle.a.rows());
         island
+    }
+
+    /// Takes in rows that contacts touch.
+    fn touch(&mut self, names: &[u32], rows: &[u32]) {
+        let known = |row: u32| self.touched.binary_search_by_key(&row, |entry| entry.0).is_ok();
+        let mut more: Vec<u32> = rows.iter().copied().filter(|&row| !known(row)).collect();
+        if more.is_empty() {
+            return;
+        }
+        more.sort_unstable();
+        let wanted = |row: &u32| more.binary_search(row).is_ok();
+        let places = self.order.iter().copied().zip(0..).filter(|(row, _)| wanted(row));
+        let places: Vec<(u32, u32)> = places.collect();
+        self.touched.extend(places);
+        self.touched.sort_unstable();
+        self.block = self.touched_block(names);
     }
 
     /// L·D·Lᵀ, row by row.
@@ -222,17 +283,51 @@ impl Island {
         }
     }
 
+    /// The same for several right-hand sides beside each other.
+    fn solve_many(&self, x: &mut [[f64; LANES]]) {
+        let from = x.iter().position(|x| *x != [0.0; LANES]).unwrap_or(x.len());
+        for i in from..x.len() {
+            let begin = (self.first[i] as usize).max(from);
+            if begin < i {
+                let row = &self.entries[self.starts[i] + begin - self.first[i] as usize..];
+                let (before, own) = x.split_at_mut(i);
+                let mut sum = own[0];
+                for (l, x) in row[..i - begin].iter().zip(&before[begin..]) {
+                    (0..LANES).for_each(|lane| sum[lane] -= l * x[lane]);
+                }
+                own[0] = sum;
+            }
+        }
+        for (x, pivot) in x[from..].iter_mut().zip(&self.pivots[from..]) {
+            x.iter_mut().for_each(|x| *x *= pivot);
+        }
+        for i in (0..x.len()).rev() {
+            let begin = self.first[i] as usize;
+            let row = &self.entries[self.starts[i]..self.starts[i] + i - begin];
+            let (before, own) = x.split_at_mut(i);
+            let value = own[0];
+            for (x, l) in before[begin..].iter_mut().zip(row) {
+                (0..LANES).for_each(|lane| x[lane] -= l * value[lane]);
+            }
+        }
+    }
+
     /// How touched rows follow from forces on them.
-    fn block(&self) -> Block {
+    fn touched_block(&self, names: &[u32]) -> Block {
         let width = self.touched.len();
         let mut inverse = vec![0.0; width * width];
-        let mut x = vec![0.0; self.order.len()];
-        for (column, &at) in self.touched.iter().enumerate() {
-            x.fill(0.0);
-            x[at as usize] = 1.0;
-            self.solve(&mut x);
-            for (row, &at) in self.touched.iter().enumerate() {
-                inverse[width * column + row] = x[at as usize];
+        let mut x = vec![[0.0; LANES]; self.order.len()];
+        for (batch, columns) in self.touched.chunks(LANES).enumerate() {
+            x.fill([0.0; LANES]);
+            for (lane, &(_, at)) in columns.iter().enumerate() {
+                x[at as usize][lane] = 1.0;
+            }
+            self.solve_many(&mut x);
+            for lane in 0..columns.len() {
+                let column = &mut inverse[width * (LANES * batch + lane)..][..width];
+                for (entry, &(_, at)) in column.iter_mut().zip(&self.touched) {
+                    *entry = x[at as usize][lane];
+                }
             }
         }
         // To the bit, since rows are read as columns.
@@ -242,7 +337,7 @@ impl Island {
                 (inverse[width * i + j], inverse[width * j + i]) = (mean, mean);
             }
         }
-        let rows = self.touched.iter().map(|&at| self.order[at as usize]).collect();
+        let rows = self.touched.iter().map(|entry| names[entry.0 as usize]).collect();
         Block { rows, inverse }
     }
 
@@ -250,7 +345,7 @@ impl Island {
     /// multipliers.
     pub fn follow(&self, force: &[f64]) -> Vec<(u32, f64)> {
         let mut x = vec![0.0; self.order.len()];
-        for (&at, force) in self.touched.iter().zip(force) {
+        for (&(_, at), force) in self.touched.iter().zip(force) {
             x[at as usize] = *force;
         }
         self.solve(&mut x);
@@ -290,11 +385,13 @@ mod tests {
             out.extend([(1_u32, 1.0), (4, -0.5)].map(|(c, v)| (c, v * (1.0 + row as f64))));
         })
         .unwrap();
-        let mut touched = vec![false; n];
-        [0, 2, 5, 9, 13].iter().for_each(|&row| touched[row] = true);
-        let found = islands(&a, &b, &touched);
-        assert_eq!(found.len(), 2);
-        let rows: Vec<Vec<u32>> = found.iter().map(|(_, block)| block.rows.clone()).collect();
+        // Taken in one after another or at once, rows come to the same.
+        let mut found = Islands::default();
+        let names: Vec<u32> = (0..n as u32).collect();
+        found.touch((&a, &b), &names, &[2, 5, 9]);
+        found.touch((&a, &b), &names, &[0, 2, 13]);
+        let rows: Vec<Vec<u32>> =
+            found.list.iter().map(|island| island.block.rows.clone()).collect();
         assert_eq!(rows, [vec![0, 2, 5], vec![9, 13]]);
 
         // The whole saddle matrix with the first hard row alone, dense.
@@ -306,7 +403,8 @@ mod tests {
             _ => held(i.min(j)).map_or(0.0, |entry| entry.1),
         };
         let whole: Vec<f64> = (0..width * width).map(|k| entry(k / width, k % width)).collect();
-        for (island, block) in &found {
+        for island in &found.list {
+            let block = &island.block;
             for (column, &row) in block.rows.iter().enumerate() {
                 let mut rhs = vec![0.0; width];
                 rhs[row as usize] = 1.0;

@@ -22,6 +22,7 @@ pub mod iterate;
 mod linear;
 mod local;
 pub mod penalty;
+mod response;
 pub mod rod;
 pub mod rotation;
 mod saddle;

@@ -6,20 +6,21 @@
 use super::contact::Contacts;
 use super::error::{NewtonError, Result};
 use super::force::ForceTerm;
-use super::island::{self, Island};
+use super::island::Islands;
 use super::iterate::{Linearised, Merit};
 use super::local::OwnBlocks;
+use super::response::{Enough, Response, Tied};
 use super::saddle::{HardRows, solve_saddle};
 use super::term::{Term, TermNodes};
-use super::touch::{Block, Touch, TouchReport, TouchSettings, own_blocks};
+use super::touch::TouchReport;
 use super::unknowns::{Inertia, Unknowns};
 use rayon::prelude::*;
 use std::sync::Arc;
 use undine_linsolve::choose::{self, Method, Promise};
 use undine_linsolve::krylov::cg;
 use undine_linsolve::manybodies::{Blocks, Manybodies};
-use undine_linsolve::matrix::{Assembly, Element, Elements, NodeRows, Nodes};
-use undine_linsolve::{Report, Stop, vector};
+use undine_linsolve::matrix::{Assembly, Element, Elements, NodeRows, Nodes, Pattern};
+use undine_linsolve::{Matrix, Report, Stop, vector};
 
 /// Groups whose energy one task adds up.
 const GROUPS_PER_TASK: usize = 1024;
@@ -85,6 +86,23 @@ pub struct System {
     row_of: Vec<u32>,
     own: OwnBlocks,
     coupled: Coupled,
+    /// What the last solve leaves for contacts that are found after it.
+    kept: Kept,
+}
+
+/// What a solve has found before contacts.
+#[derive(Debug, Default)]
+struct Kept {
+    /// What unknowns would do without contacts, and the force on each.
+    free: Vec<f64>,
+    force: Vec<f64>,
+    /// The hard rows, with their multipliers, and where those of each term end.
+    hard: HardRows,
+    hard_ends: Vec<usize>,
+    /// What contacts have touched.
+    islands: Islands,
+    /// All but what contacts change.
+    linearised: Linearised,
 }
 
 /// The part of the system that elements tie together.
@@ -109,6 +127,8 @@ struct Coupled {
     /// Inertia and Forces of groups, then each term's elements.
     elements: Vec<Elements>,
     assembly: Assembly,
+    /// What was assembled, without blocks.
+    matrix: Option<Matrix>,
     /// The factored blocks of Objects, kept for their memory and patterns.
     factors: Option<Manybodies>,
 }
@@ -128,7 +148,8 @@ impl System {
             }
         }
         let coupled = Coupled::new(&unknowns, &[], Vec::new(), None)?;
-        Ok(Self { unknowns, row_of, own: OwnBlocks::default(), coupled })
+        let (own, kept) = (OwnBlocks::default(), Kept::default());
+        Ok(Self { unknowns, row_of, own, coupled, kept })
     }
 
     /// The unknowns.
@@ -163,6 +184,12 @@ impl System {
         }
         self.coupled = coupled;
         Ok(())
+    }
+
+    /// Forgets all but its patterns.
+    pub fn forget(&mut self) {
+        self.kept = Kept::default();
+        self.coupled.factors = None;
     }
 
     /// How many points, bodies and scalars are tied to others.
@@ -220,94 +247,93 @@ impl System {
             linearised.report = Some(report);
             hard.guesses = lambda;
         }
+        self.kept.free.clone_from(du);
+        self.kept.force.clone_from(&self.own.force);
+        (self.kept.hard, self.kept.hard_ends) = (hard, hard_ends);
+        self.kept.islands = Islands::default();
+        self.kept.linearised = linearised;
+        self.finish(at, contacts, &[], settings, du)
+    }
+
+    /// Solves anew for contacts that were found after the last solve, where unknowns had gone `from` since the state that was linearised
+    /// then: `du` of all unknowns from that state. Nothing else is linearised anew.
+    pub fn touch_again(
+        &mut self,
+        at: &Iterate<'_>,
+        contacts: &mut Contacts,
+        from: &[f64],
+        settings: &SystemSettings,
+        du: &mut Vec<f64>,
+    ) -> Result<Solved> {
+        self.check(at)?;
+        let (found, wanted) = (from.len(), self.kept.free.len());
+        if found != wanted {
+            let (what, of) = ("how far unknowns had gone", "the system".into());
+            return Err(NewtonError::WrongLength { what, of, found, wanted });
+        }
+        du.clone_from(&self.kept.free);
+        self.own.force.clone_from(&self.kept.force);
+        self.finish(at, contacts, from, settings, du)
+    }
+
+    /// Contacts, and what is told of a solve.
+    fn finish(
+        &mut self,
+        at: &Iterate<'_>,
+        contacts: &mut Contacts,
+        from: &[f64],
+        settings: &SystemSettings,
+        du: &mut Vec<f64>,
+    ) -> Result<Solved> {
+        let mut linearised = self.kept.linearised.clone();
+        let mut lambda = self.kept.hard.guesses.clone();
         if !contacts.is_empty() {
-            let (report, work) = self.touch(at.dt, contacts, &mut hard, settings, du)?;
+            let (report, work) =
+                self.touch(at.dt, contacts, from, settings, (&mut *du, &mut lambda))?;
             (linearised.touch, linearised.work) = (Some(report), work);
         }
         self.check_finite(du)?;
         linearised.slope = -vector::dot(&self.own.force, du);
         linearised.residual = vector::largest(&self.own.force);
         linearised.moved = self.moved(at.inertia, du);
-        let multipliers = self.multipliers(at, du, &hard, &hard_ends);
+        let multipliers = self.multipliers(at, du, &lambda);
         Ok(Solved { linearised, multipliers })
     }
 
-    /// Solves contacts: their forces, and what those make of `du`. Returns also the work of contacts along it [J].
+    /// Solves contacts: their forces, and what those make of unknowns and of the multipliers of hard rows. Returns also the work of
+    /// contacts along the step [J].
     fn touch(
         &mut self,
         dt: f64,
         contacts: &mut Contacts,
-        hard: &mut HardRows,
+        from: &[f64],
         settings: &SystemSettings,
-        du: &mut [f64],
+        (du, lambda): (&mut Vec<f64>, &mut Vec<f64>),
     ) -> Result<(TouchReport, f64)> {
-        // The groups that are touched: those that nothing ties are blocks of their own, the others parts of islands.
-        let mut touched = vec![false; self.unknowns.groups()];
-        let mut tied = vec![false; self.coupled.rows.len()];
-        for contact in 0..contacts.len() {
-            for end in contacts.ends(contact) {
-                let wanted = self.unknowns.nodes();
-                if end.node as usize >= wanted {
-                    let (what, of) = ("the node of contact", "the system".into());
-                    let found = end.node as usize;
-                    return Err(NewtonError::OutOfRange {
-                        what,
-                        index: contact,
-                        of,
-                        found,
-                        wanted,
-                    });
-                }
-                let (span, group) = self.unknowns.group_of(end.node as usize);
-                if self.coupled.groups[span.group + group] {
-                    let row = self.coupled.row_of(end.node);
-                    tied[row..row + if end.lever.is_some() { 6 } else { 3 }].fill(true);
-                } else {
-                    touched[span.group + group] = true;
-                }
-            }
-        }
-        let (mut blocks, mut block_of) =
-            own_blocks(&self.unknowns, &self.own, |group| touched[group])?;
-        let first_island = blocks.len();
-        let mut factored = Vec::new();
-        if tied.contains(&true) {
-            for (island, mut block) in self.coupled.islands(hard, &tied)? {
-                for row in &mut block.rows {
-                    *row = self.coupled.rows[*row as usize];
-                    block_of[*row as usize] = blocks.len() as u32;
-                }
-                blocks.push(block);
-                factored.push(island);
-            }
-        }
-        let mut touch = Touch::new(&blocks, &block_of, &self.row_of, contacts, du);
-        let report = touch.solve(&TouchSettings {
-            tolerance: dt
-                * match factored.is_empty() {
-                    true => settings.contact_speed,
-                    false => settings.tied_contact_speed,
-                },
+        let Self { unknowns, row_of, own, coupled, kept } = self;
+        let hard = kept.hard.matrix(coupled.rows.len(), |node| coupled.row_of(node))?;
+        let tied = Tied {
+            groups: &coupled.groups,
+            rows: &coupled.rows,
+            row_of: &|node| coupled.row_of(node),
+            matrix: coupled.matrix.as_ref().map(Matrix::csr),
+            hard: &hard,
+            islands: &mut kept.islands,
+        };
+        let (free, multipliers) = (&kept.free, &kept.hard.guesses);
+        let mut response = Response { unknowns, row_of, own, tied, free, multipliers, from };
+        let enough = Enough {
+            tolerances: [dt * settings.contact_speed, dt * settings.tied_contact_speed],
             sweeps: settings.contact_sweeps,
-        });
-        let islands = || blocks[first_island..].iter();
-        let free: Vec<Vec<f64>> = islands().map(|block| block.pick(du)).collect();
-        let work = touch.take(contacts, du, &mut self.own.force);
-
-        // What is tied to what is touched follows, and so do the multipliers of hard rows.
-        let pushes = touch.pushes().split_off(first_island);
-        let follow = factored.par_iter().zip(&pushes).map(|(island, push)| island.follow(push));
-        let follow: Vec<Vec<(u32, f64)>> = follow.collect();
-        for ((block, free), follow) in islands().zip(free).zip(follow) {
-            block.rows.iter().zip(free).for_each(|(&row, free)| du[row as usize] = free);
-            for (row, follows) in follow {
-                match self.coupled.rows.get(row as usize) {
-                    Some(&row) => du[row as usize] += follows,
-                    None => hard.guesses[row as usize - self.coupled.rows.len()] -= follows,
-                }
-            }
+        };
+        let found = response.solve(contacts, &enough)?;
+        (*du, *lambda) = (found.du, found.multipliers);
+        let mut work = 0.0;
+        for (row, push) in found.pushes {
+            own.force[row as usize] += push;
+            work += push * du[row as usize];
         }
-        Ok((report, work))
+        Ok((found.report, work))
     }
 
     /// The merit of the current iterate: inertia and Constraints. Work of Forces is the caller's to add
@@ -356,13 +382,19 @@ impl System {
                 return Err(NewtonError::NotConnected { found, wanted });
             }
         }
-        let terms = all_terms(at.terms, at.forces);
-        let lengths: Vec<Vec<usize>> = terms.iter().map(|term| term.lengths()).collect();
-        if lengths != self.coupled.lengths {
+        if !self.is_connected(at) {
+            let terms = all_terms(at.terms, at.forces);
+            let lengths: Vec<Vec<usize>> = terms.iter().map(|term| term.lengths()).collect();
             let (found, wanted) = (format!("{lengths:?}"), format!("{:?}", self.coupled.lengths));
             return Err(NewtonError::NotConnected { found, wanted });
         }
         Ok(())
+    }
+
+    /// Whether these are terms like those that the system was connected with.
+    pub fn is_connected(&self, at: &Iterate<'_>) -> bool {
+        let terms = all_terms(at.terms, at.forces);
+        terms.iter().map(|term| term.lengths()).eq(self.coupled.lengths.iter().cloned())
     }
 
     fn check_finite(&self, du: &[f64]) -> Result<()> {
@@ -387,22 +419,17 @@ impl System {
     }
 
     /// The multipliers of every term that has any.
-    fn multipliers(
-        &self,
-        at: &Iterate<'_>,
-        du: &[f64],
-        hard: &HardRows,
-        hard_ends: &[usize],
-    ) -> Vec<Vec<f64>> {
+    fn multipliers(&self, at: &Iterate<'_>, du: &[f64], hard: &[f64]) -> Vec<Vec<f64>> {
         let mut first = 0;
         let mut all = Vec::with_capacity(at.terms.len());
         for (number, term) in at.terms.iter().enumerate() {
             let mut lambda = Vec::new();
-            let end = hard_ends.get(number).copied().unwrap_or(first);
+            let end = self.kept.hard_ends.get(number).copied().unwrap_or(first);
             if term.has_multipliers() {
                 lambda = term.recover(at.dt, du, &self.row_of);
                 let rows = first..end;
-                for (&place, &value) in hard.places[rows.clone()].iter().zip(&hard.guesses[rows]) {
+                let places = &self.kept.hard.places[rows.clone()];
+                for (&place, &value) in places.iter().zip(&hard[rows]) {
                     lambda[place] = value;
                 }
             }
@@ -474,13 +501,16 @@ impl Coupled {
         let mut elements = vec![own];
         let mut touching = Vec::new();
         let mut numbers = Vec::new();
-        for term in &nodes {
+        for (term, touched) in terms.iter().zip(&nodes) {
             let mut theirs = Elements::new(&sizes);
             let mut active = Vec::new();
-            for element in (0..term.count()).filter(|&element| !term.of(element).is_empty()) {
+            for element in (0..touched.count()).filter(|&n| !touched.of(n).is_empty()) {
                 numbers.clear();
-                numbers.extend(term.of(element).iter().map(|&node| number[node as usize]));
-                theirs.add_dense(&numbers)?;
+                numbers.extend(touched.of(element).iter().map(|&node| number[node as usize]));
+                match term.rows() {
+                    0 => theirs.add_dense(&numbers)?,
+                    rows => theirs.add_rows(&numbers, rows)?,
+                }
                 active.push(element as u32);
             }
             elements.push(theirs);
@@ -499,6 +529,7 @@ impl Coupled {
             touching,
             elements,
             assembly,
+            matrix: None,
             factors: None,
         })
     }
@@ -525,21 +556,15 @@ impl Coupled {
             term.fill(dt, touching, elements)?;
         }
         let lists: Vec<&Elements> = self.elements.iter().collect();
-        self.assembly.assemble(&lists)?;
+        if self.assembly.assemble(&lists)? != Pattern::Reused {
+            self.matrix = None;
+        }
         Ok(())
     }
 
     /// Where the unknowns of a node begin among its rows.
     fn row_of(&self, node: u32) -> usize {
         self.assembly.nodes().nodes().starts()[self.number[node as usize] as usize] as usize
-    }
-
-    /// The islands that contacts touch.
-    fn islands(&self, hard: &HardRows, touched: &[bool]) -> Result<Vec<(Island, Block)>> {
-        let Some(matrix) = self.assembly.matrix() else { return Ok(Vec::new()) };
-        let matrix = matrix.to_matrix()?;
-        let rows = hard.matrix(self.rows.len(), |node| self.row_of(node))?;
-        Ok(island::islands(matrix.csr(), &rows, touched))
     }
 
     /// Solves: the unknowns, the multipliers of hard rows, and how it went.
@@ -549,11 +574,18 @@ impl Coupled {
         settings: &SystemSettings,
     ) -> Result<(Vec<f64>, Vec<f64>, Report)> {
         let force = self.assembly.force();
-        let Some(matrix) = self.assembly.matrix() else {
+        let Some(blocks) = self.assembly.matrix() else {
             let (found, wanted) = ("no elements".into(), "elements".into());
             return Err(NewtonError::NotConnected { found, wanted });
         };
-        let matrix = matrix.to_matrix()?;
+        match &mut self.matrix {
+            Some(matrix) => blocks.refresh(matrix)?,
+            none => *none = Some(blocks.to_matrix()?),
+        }
+        let Some(matrix) = &self.matrix else {
+            let (found, wanted) = ("no matrix".into(), "one".into());
+            return Err(NewtonError::NotConnected { found, wanted });
+        };
         let nodes = self.assembly.nodes().nodes();
         if hard.count() > 0 {
             let row_of = |node: u32| self.row_of(node);
@@ -564,7 +596,7 @@ impl Coupled {
             promise: Promise::PositiveDefinite,
             nodes: Some(nodes),
             objects: Some(&self.objects),
-            ..choose::System::new(&matrix)
+            ..choose::System::new(matrix)
         };
         let mut du = vec![0.0; force.len()];
         let method = match settings.method {
@@ -576,12 +608,12 @@ impl Coupled {
         if method == Method::Manybodies {
             let mut factors = match self.factors.take() {
                 Some(mut factors) => {
-                    factors.refactor(&matrix)?;
+                    factors.refactor(matrix)?;
                     factors
                 }
-                None => Manybodies::new(&matrix, &self.objects)?,
+                None => Manybodies::new(matrix, &self.objects)?,
             };
-            let report = cg(&matrix, &mut factors, force, &mut du, &settings.stop)?;
+            let report = cg(blocks, &mut factors, force, &mut du, &settings.stop)?;
             self.factors = Some(factors);
             if report.converged() {
                 return Ok((du, Vec::new(), report));

@@ -33,6 +33,13 @@ impl TermNodes {
         self.starts.push(self.nodes.len() as u32);
     }
 
+    /// Adds elements behind these.
+    pub(super) fn append(&mut self, other: &Self) {
+        let first = self.nodes.len() as u32;
+        self.nodes.extend(&other.nodes);
+        self.starts.extend(other.starts[1..].iter().map(|start| first + start));
+    }
+
     pub(super) fn push(&mut self, hangs: &[Hang<'_>]) {
         for hang in hangs {
             self.nodes.extend((0..hang.count()).map(|n| hang.node(n)));
@@ -52,7 +59,12 @@ pub trait Term: Sync {
     /// Checks all lists and says which nodes the elements touch.
     fn nodes(&self) -> Result<TermNodes>;
 
-    /// Writes force and matrix of those elements that touch a node, whose numbers are given.
+    /// How many rows each element hands in with their gradients; 0 if each has a matrix of its own.
+    fn rows(&self) -> usize {
+        0
+    }
+
+    /// Writes force and matrix, or rows, of those elements that touch a node, whose numbers are given.
     fn fill(&self, dt: f64, touching: &[u32], out: &mut Elements) -> Result<()>;
 
     /// Adds the hard rows.

@@ -3,16 +3,22 @@
 //! Unknowns come in blocks, D z = f + Hᵀ r: of a point, a body, or all that is tied together. A contact's displacement is u = b + H z, and
 //! W = H D⁻¹ Hᵀ of its own. Visiting contacts in their order, each takes the force that fulfils its laws with all others as they are; what changes
 //! is handed on to z at once (Daviet et al. 2011, §3.3; Moreau 1988). Where a contact was off when it was visited, as a displacement,
-//! is the residual: when the largest of a sweep is small enough, all laws hold to that.
+//! is the residual: when the largest of a sweep is small enough, all laws hold to that. Contacts that have no block in common, not
+//! even by way of others, are solved beside each other, each of these clusters for as long as it takes.
 
-use super::contact::Contacts;
+use super::contact::{ContactEnd, Contacts};
 use super::coulomb;
 use super::error::{NewtonError, Result};
 use super::local::OwnBlocks;
 use super::rotation::outer;
 use super::unknowns::{Inertia, Unknowns};
+use rayon::prelude::*;
 use std::ops::Range;
+use undine_core::Forest;
 use undine_core::glam::{DMat3, DVec3};
+
+/// A contact that is off by this part of the tolerance has nothing to tell the others.
+const LITTLE: f64 = 0.1;
 
 /// When a solve of contacts is over.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,19 +54,34 @@ pub(super) struct Block {
     pub inverse: Vec<f64>,
 }
 
-impl Block {
-    /// Its own of all unknowns.
-    pub fn pick(&self, du: &[f64]) -> Vec<f64> {
-        self.rows.iter().map(|&row| du[row as usize]).collect()
-    }
+/// What contacts begin with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Start<'a> {
+    /// What all unknowns would do without contacts, since the state that was linearised.
+    pub free: &'a [f64],
+    /// How far unknowns had gone from there when contacts were found; nothing where they had not.
+    pub from: &'a [f64],
+    /// Whether the forces that contacts have already are in `free`.
+    pub at_work: bool,
+}
+
+/// What contacts came to.
+#[derive(Debug, Default)]
+pub(super) struct Touched {
+    pub report: TouchReport,
+    /// The force of each contact that was solved [N].
+    pub forces: Vec<(u32, DVec3)>,
+    /// What the unknowns of each block do, and what contacts push them with: Hᵀ r.
+    pub unknowns: Vec<Vec<f64>>,
+    pub pushes: Vec<Vec<f64>>,
 }
 
 /// What a contact has to do with one node or body of a block.
 #[derive(Debug, Clone, Copy)]
 struct Lever {
-    block: usize,
+    block: u32,
     /// Its first unknown in the block, and how many they are.
-    first: usize,
+    first: u32,
     width: usize,
     /// The contact's displacement by each unknown, along normal and tangents.
     by: [DVec3; 6],
@@ -69,6 +90,7 @@ struct Lever {
 /// A contact while it is solved, along normal and tangents.
 #[derive(Debug, Clone)]
 struct Point {
+    number: u32,
     frame: DMat3,
     b: DVec3,
     w: DMat3,
@@ -77,40 +99,117 @@ struct Point {
     levers: Range<usize>,
 }
 
-/// Contacts on blocks of unknowns.
+/// Contacts that have blocks in common, one with the next: they know nothing of any others.
 #[derive(Debug)]
-pub(super) struct Touch<'a> {
-    blocks: &'a [Block],
-    /// Where each block begins in z.
+struct Cluster<'a> {
+    /// The blocks, by their numbers, and where each begins in z.
+    numbers: Vec<u32>,
+    blocks: Vec<&'a Block>,
     starts: Vec<usize>,
     z: Vec<f64>,
     points: Vec<Point>,
     levers: Vec<Lever>,
+    /// The last sweep in which something was done to each block.
+    moved: Vec<usize>,
 }
 
-impl<'a> Touch<'a> {
-    /// Contacts on these blocks, of which `block_of` says which one holds an unknown; `du` has what all unknowns would do without
-    /// contacts, and `row_of` where those of a node begin.
-    pub fn new(
-        blocks: &'a [Block],
-        block_of: &[u32],
-        row_of: &[u32],
-        contacts: &Contacts,
-        du: &[f64],
-    ) -> Self {
-        let (mut z, mut starts) = (Vec::new(), Vec::with_capacity(blocks.len()));
-        for block in blocks {
-            starts.push(z.len());
-            z.extend(block.pick(du));
+/// Solves the contacts that are `chosen`, on blocks of unknowns of which `block_of` says which one holds an unknown; `row_of` has
+/// where those of a node begin.
+pub(super) fn solve(
+    (blocks, block_of): (&[&Block], &[u32]),
+    row_of: &[u32],
+    (contacts, chosen): (&Contacts, &[u32]),
+    start: &Start<'_>,
+    settings: &TouchSettings,
+) -> Touched {
+    let block = |end: &ContactEnd| block_of[row_of[end.node as usize] as usize];
+    let mut joined = Forest::new(blocks.len());
+    for &number in chosen {
+        let ends = contacts.ends(number as usize);
+        ends.windows(2).for_each(|pair| joined.join(block(&pair[0]), block(&pair[1])));
+    }
+    // Clusters in the order of their first contacts, whatever threads do.
+    let mut cluster_of = vec![u32::MAX; blocks.len()];
+    let mut lists: Vec<Vec<u32>> = Vec::new();
+    let mut held = Vec::new();
+    for &number in chosen {
+        // What the scene holds on both sides gives way to nothing.
+        let Some(end) = contacts.ends(number as usize).first() else {
+            held.push((number, DVec3::ZERO));
+            continue;
+        };
+        let cluster = &mut cluster_of[joined.root(block(end)) as usize];
+        if *cluster == u32::MAX {
+            *cluster = lists.len() as u32;
+            lists.push(Vec::new());
         }
-        let (mut points, mut levers) = (Vec::with_capacity(contacts.len()), Vec::new());
-        for (number, contact) in contacts.list().iter().enumerate() {
+        lists[*cluster as usize].push(number);
+    }
+    let work = |list: &Vec<u32>| {
+        let mut cluster = Cluster::new((blocks, block_of), row_of, (contacts, list), start);
+        let report = cluster.solve(settings);
+        (cluster, report)
+    };
+    let clusters: Vec<(Cluster<'_>, TouchReport)> = lists.par_iter().map(work).collect();
+    let mut touched = Touched {
+        report: TouchReport {
+            contacts: chosen.len(),
+            tolerance: settings.tolerance,
+            converged: true,
+            ..TouchReport::default()
+        },
+        forces: held,
+        unknowns: vec![Vec::new(); blocks.len()],
+        pushes: vec![Vec::new(); blocks.len()],
+    };
+    for (cluster, report) in &clusters {
+        touched.report.join(report);
+        cluster.take(&mut touched);
+    }
+    touched
+}
+
+impl TouchReport {
+    /// Two solves as one.
+    fn join(&mut self, other: &Self) {
+        self.sweeps = self.sweeps.max(other.sweeps);
+        // A NaN is kept, to be found.
+        if other.residual.is_nan() || other.residual > self.residual {
+            self.residual = other.residual;
+        }
+        self.converged &= other.converged;
+    }
+}
+
+impl<'a> Cluster<'a> {
+    fn new(
+        (all, block_of): (&[&'a Block], &[u32]),
+        row_of: &[u32],
+        (contacts, list): (&Contacts, &[u32]),
+        start: &Start<'_>,
+    ) -> Self {
+        let block = |end: &ContactEnd| block_of[row_of[end.node as usize] as usize];
+        let ends = list.iter().flat_map(|&number| contacts.ends(number as usize));
+        let mut numbers: Vec<u32> = ends.map(block).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let blocks: Vec<&Block> = numbers.iter().map(|&number| all[number as usize]).collect();
+        let (mut z, mut starts) = (Vec::new(), Vec::with_capacity(blocks.len()));
+        for block in &blocks {
+            starts.push(z.len());
+            z.extend(block.rows.iter().map(|&row| start.free[row as usize]));
+        }
+        let (mut points, mut levers) = (Vec::with_capacity(list.len()), Vec::new());
+        for &number in list {
+            let contact = &contacts.list()[number as usize];
             let frame = contact.frame();
+            let mut b = contact.displacement(&frame);
             let begin = levers.len();
-            for end in contacts.ends(number) {
+            for end in contacts.ends(number as usize) {
                 let row = row_of[end.node as usize];
-                let block = block_of[row as usize] as usize;
-                let first = blocks[block].rows.partition_point(|&other| other < row);
+                let block = numbers.partition_point(|&other| other < block_of[row as usize]);
+                let first = blocks[block].rows.partition_point(|&other| other < row) as u32;
+                let block = block as u32;
                 let width = if end.lever.is_some() { 6 } else { 3 };
                 let same = |lever: &Lever| lever.block == block && lever.first == first;
                 let known =
@@ -126,40 +225,46 @@ impl<'a> Touch<'a> {
                     }
                 }
             }
-            let w = delassus(blocks, &levers[begin..]);
+            // The contact was found where unknowns had gone some way already.
+            for lever in &levers[begin..] {
+                let row = blocks[lever.block as usize].rows[lever.first as usize] as usize;
+                if let Some(from) = start.from.get(row..row + lever.width) {
+                    b -= lever.by.iter().zip(from).fold(DVec3::ZERO, |sum, (by, u)| sum + *by * *u);
+                }
+            }
+            // A guess that is on the cone: forces of the step before, along normals that have turned since.
+            let guess = frame.transpose() * contact.force;
+            let normal = guess.x.max(0.0);
+            let along = DVec3::new(0.0, guess.y, guess.z);
             points.push(Point {
+                number,
                 frame,
-                b: contact.displacement(&frame),
-                w,
+                b,
+                w: delassus(&blocks, &levers[begin..]),
                 friction: contact.friction,
-                force: frame.transpose() * contact.force,
+                force: DVec3::X * normal + along.clamp_length_max(contact.friction * normal),
                 levers: begin..levers.len(),
             });
         }
-        let mut touch = Self { blocks, starts, z, points, levers };
-        // A guess that is on the cone: forces of the step before, along normals that have turned since.
-        for n in 0..touch.points.len() {
-            let point = &mut touch.points[n];
-            let normal = point.force.x.max(0.0);
-            let along = DVec3::new(0.0, point.force.y, point.force.z);
-            point.force = DVec3::X * normal + along.clamp_length_max(point.friction * normal);
-            let force = point.force;
-            touch.give(n, force);
+        let moved = vec![0; blocks.len()];
+        let mut cluster = Self { numbers, blocks, starts, z, points, levers, moved };
+        if !start.at_work {
+            (0..cluster.points.len()).for_each(|n| cluster.give(n, cluster.points[n].force));
         }
-        touch
+        cluster
     }
 
     /// Hands a change of a contact's force on to what it touches.
     #[inline]
     fn give(&mut self, point: usize, change: DVec3) {
         for lever in &self.levers[self.points[point].levers.clone()] {
-            let block = &self.blocks[lever.block];
+            let block = self.blocks[lever.block as usize];
             let width = block.rows.len();
-            let start = self.starts[lever.block];
+            let start = self.starts[lever.block as usize];
             let z = &mut self.z[start..start + width];
             for (k, by) in lever.by[..lever.width].iter().enumerate() {
                 let force = by.dot(change);
-                let column = &block.inverse[width * (lever.first + k)..][..width];
+                let column = &block.inverse[width * (lever.first as usize + k)..][..width];
                 z.iter_mut().zip(column).for_each(|(z, column)| *z += column * force);
             }
         }
@@ -169,15 +274,10 @@ impl<'a> Touch<'a> {
     #[inline]
     fn visit(&mut self, n: usize) -> f64 {
         let point = &self.points[n];
-        // What the scene holds on both sides gives way to nothing.
-        if point.levers.is_empty() {
-            self.points[n].force = DVec3::ZERO;
-            return 0.0;
-        }
         let mut u = point.b - point.w * point.force;
         for lever in &self.levers[point.levers.clone()] {
-            let z = &self.z[self.starts[lever.block] + lever.first..][..lever.width];
-            for (z, by) in z.iter().zip(&lever.by) {
+            let z = &self.z[self.starts[lever.block as usize] + lever.first as usize..];
+            for (z, by) in z[..lever.width].iter().zip(&lever.by) {
                 u += *by * *z;
             }
         }
@@ -192,64 +292,61 @@ impl<'a> Touch<'a> {
         off
     }
 
-    /// Sweeps until all laws hold.
-    pub fn solve(&mut self, settings: &TouchSettings) -> TouchReport {
-        let (contacts, tolerance) = (self.points.len(), settings.tolerance);
-        let mut report = TouchReport { contacts, tolerance, ..TouchReport::default() };
+    /// Sweeps until all laws hold. A contact between blocks to which next to nothing was done since it was visited is left as it is;
+    /// a last sweep visits all of them.
+    fn solve(&mut self, settings: &TouchSettings) -> TouchReport {
+        let mut report = TouchReport::default();
+        let little = LITTLE * settings.tolerance;
+        let mut all = true;
         while report.sweeps < settings.sweeps {
             report.sweeps += 1;
+            let sweep = report.sweeps;
             report.residual = 0.0;
             for k in 0..self.points.len() {
                 // To and fro: what a stack rests on is heard of at its top in the same sweep, and the other way round.
-                let n = if report.sweeps % 2 == 1 { k } else { self.points.len() - 1 - k };
+                let n = if sweep % 2 == 1 { k } else { self.points.len() - 1 - k };
+                let levers = self.points[n].levers.clone();
+                let has_moved = |lever: &Lever| self.moved[lever.block as usize] + 1 >= sweep;
+                if !all && !self.levers[levers.clone()].iter().any(has_moved) {
+                    continue;
+                }
                 let off = self.visit(n);
+                if off.is_nan() || off > little {
+                    for lever in &self.levers[levers] {
+                        self.moved[lever.block as usize] = sweep;
+                    }
+                }
                 // A NaN is kept, to be found.
                 if off.is_nan() || off > report.residual {
                     report.residual = off;
                 }
             }
-            if report.residual <= settings.tolerance {
+            let is_small = report.residual <= settings.tolerance;
+            if is_small && all {
                 report.converged = true;
                 break;
             }
+            all = is_small;
         }
         report
     }
 
-    /// What contacts push the unknowns of each block with: Hᵀ r.
-    pub fn pushes(&self) -> Vec<Vec<f64>> {
-        let mut pushes: Vec<Vec<f64>> =
-            self.blocks.iter().map(|block| vec![0.0; block.rows.len()]).collect();
+    /// Hands out what was found.
+    fn take(&self, out: &mut Touched) {
+        for (n, &number) in self.numbers.iter().enumerate() {
+            let width = self.blocks[n].rows.len();
+            out.unknowns[number as usize] = self.z[self.starts[n]..][..width].to_vec();
+            out.pushes[number as usize] = vec![0.0; width];
+        }
         for point in &self.points {
+            out.forces.push((point.number, point.frame * point.force));
             for lever in &self.levers[point.levers.clone()] {
+                let push = &mut out.pushes[self.numbers[lever.block as usize] as usize];
                 for (k, by) in lever.by[..lever.width].iter().enumerate() {
-                    pushes[lever.block][lever.first + k] += by.dot(point.force);
+                    push[lever.first as usize + k] += by.dot(point.force);
                 }
             }
         }
-        pushes
-    }
-
-    /// Gives unknowns of blocks and contacts what was found; `force` gets Hᵀ r added. Returns the work of the contacts along the
-    /// step [J].
-    pub fn take(&self, contacts: &mut Contacts, du: &mut [f64], force: &mut [f64]) -> f64 {
-        let mut work = 0.0;
-        for (block, &start) in self.blocks.iter().zip(&self.starts) {
-            for (&row, &z) in block.rows.iter().zip(&self.z[start..]) {
-                du[row as usize] = z;
-            }
-        }
-        for (n, point) in self.points.iter().enumerate() {
-            contacts.set_force(n, point.frame * point.force);
-            for lever in &self.levers[point.levers.clone()] {
-                for (k, by) in lever.by[..lever.width].iter().enumerate() {
-                    let row = self.blocks[lever.block].rows[lever.first + k] as usize;
-                    force[row] += by.dot(point.force);
-                    work += by.dot(point.force) * du[row];
-                }
-            }
-        }
-        work
     }
 }
 
@@ -300,25 +397,28 @@ pub fn settle(
     }
     let (blocks, block_of) = own_blocks(unknowns, &own, |group| touched[group])?;
     let mut du = vec![0.0; unknowns.rows()];
-    let mut touch = Touch::new(&blocks, &block_of, &row_of, contacts, &du);
+    let all: Vec<u32> = (0..contacts.len() as u32).collect();
     // The forces that were at work have moved everything to where it is.
-    touch.z.fill(0.0);
-    let report = touch.solve(settings);
-    let mut force = vec![0.0; du.len()];
-    touch.take(contacts, &mut du, &mut force);
-    Ok((du, report))
+    let start = Start { free: &du, from: &[], at_work: true };
+    let list: Vec<&Block> = blocks.iter().collect();
+    let found = solve((&list, &block_of), &row_of, (contacts, &all), &start, settings);
+    for (block, unknowns) in blocks.iter().zip(&found.unknowns) {
+        block.rows.iter().zip(unknowns).for_each(|(&row, z)| du[row as usize] = *z);
+    }
+    found.forces.iter().for_each(|&(number, force)| contacts.set_force(number as usize, force));
+    Ok((du, found.report))
 }
 
 /// W = H D⁻¹ Hᵀ of one contact.
-fn delassus(blocks: &[Block], levers: &[Lever]) -> DMat3 {
+fn delassus(blocks: &[&Block], levers: &[Lever]) -> DMat3 {
     let mut w = DMat3::ZERO;
     for one in levers {
         for other in levers.iter().filter(|other| other.block == one.block) {
-            let block = &blocks[one.block];
+            let block = blocks[one.block as usize];
             for i in 0..one.width {
-                let row = &block.inverse[block.rows.len() * (one.first + i)..];
+                let row = &block.inverse[block.rows.len() * (one.first as usize + i)..];
                 for j in 0..other.width {
-                    w += outer(one.by[i], other.by[j]) * row[other.first + j];
+                    w += outer(one.by[i], other.by[j]) * row[other.first as usize + j];
                 }
             }
         }

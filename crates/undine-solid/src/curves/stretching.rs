@@ -75,6 +75,17 @@ impl Constraint<1, 2> for Stretching {
         Some([[across, -across], [-across, across]])
     }
 
+    /// Stiff along the edge and, as far as it is pulled, across: what is pressed would be negative there.
+    #[inline]
+    fn convex_curvature(
+        &self,
+        edge: &Edge,
+        at: &[Placed; 2],
+        weights: &[f64; 1],
+    ) -> Option<Curvature<2>> {
+        self.curvature(edge, at, &[weights[0].max(0.0)])
+    }
+
     fn bounds(&self, edge: &Edge, _: usize) -> [f64; 2] {
         [0.5 * edge.length, 2.0 * edge.length]
     }
@@ -119,6 +130,7 @@ impl Bond<1, 2> for Stretching {
 mod tests {
     use super::*;
     use undine_sim::constraint::harness::check_constraint;
+    use undine_sim::constraint::project::project;
 
     #[test]
     fn gradient_curvature_and_rest_length_are_those_of_differences() {
@@ -126,6 +138,31 @@ mod tests {
             let at = [DVec3::new(0.1, -0.3, z), DVec3::new(0.9, 0.2, 0.5)].map(Placed::at);
             let edge = Edge { length: 0.4, scale: 0.5, stiffness: 30.0 };
             check_constraint(&Stretching, &edge, &at).unwrap();
+        }
+    }
+
+    /// The closed form is what eigenvalues make of it, pulled and pressed.
+    #[test]
+    fn what_is_pressed_is_made_positive_as_by_eigenvalues() {
+        let at = [DVec3::new(0.1, -0.3, 0.4), DVec3::new(0.9, 0.2, 0.5)].map(Placed::at);
+        for length in [0.4, 3.0] {
+            let edge = Edge { length, scale: 0.5, stiffness: 30.0 };
+            let rows = Stretching.evaluate(&edge, &at);
+            let Scaling::Diagonal([s]) = Stretching.scaling(&edge) else { panic!("one row") };
+            let weights = [s * rows.value[0]];
+            let whole = |curvature: Option<Curvature<2>>| {
+                let (j, k) = (rows.by_position[0], curvature.unwrap());
+                let entry = |a: usize, b: usize| {
+                    s * j[a / 3][a % 3] * j[b / 3][b % 3] + k[a / 3][b / 3].col(b % 3)[a % 3]
+                };
+                std::array::from_fn::<[f64; 6], 6, _>(|a| std::array::from_fn(|b| entry(a, b)))
+            };
+            let mut wanted = whole(Stretching.curvature(&edge, &at, &weights));
+            assert_eq!(project(&mut wanted, 6), length > 1.0, "only what is pressed changes");
+            let found = whole(Stretching.convex_curvature(&edge, &at, &weights));
+            let (found, wanted) = (found.as_flattened(), wanted.as_flattened());
+            let most = found.iter().zip(wanted).map(|(f, w)| (f - w).abs()).fold(0.0, f64::max);
+            assert!(most < 1e-12 * s, "{most}");
         }
     }
 }

@@ -1,0 +1,216 @@
+//! How a system gives way to contacts: from what it would do without them to forces and unknowns with which all their laws hold.
+//!
+//! Of all contacts that were found, most stay open. Those that act already, and those that would be broken without forces, are solved
+//! ([`touch`](super::touch)) on what they touch: points and bodies that nothing ties, and [islands](super::island) of what elements tie
+//! together. What that breaks among the others is taken in, until it breaks none.
+
+use super::contact::{ContactEnd, Contacts};
+use super::error::{NewtonError, Result};
+use super::island::Islands;
+use super::local::OwnBlocks;
+use super::touch::{self, Block, Start, TouchReport, TouchSettings, Touched, own_blocks};
+use super::unknowns::Unknowns;
+use rayon::prelude::*;
+use undine_core::glam::DVec3;
+use undine_linsolve::Csr;
+
+/// How often contacts that others have pushed together are taken in, before they are left to the next look for contacts.
+const MOST_TURNS: usize = 20;
+
+/// Contacts that one task looks at.
+const CONTACTS_PER_TASK: usize = 512;
+
+/// A system as contacts see it.
+pub(super) struct Response<'a> {
+    pub unknowns: &'a Unknowns,
+    /// Where the unknowns of each node begin.
+    pub row_of: &'a [u32],
+    pub own: &'a OwnBlocks,
+    pub tied: Tied<'a>,
+    /// What unknowns would do without contacts, and the multipliers of hard rows.
+    pub free: &'a [f64],
+    pub multipliers: &'a [f64],
+    /// How far unknowns had gone when contacts were found; nothing where they had not.
+    pub from: &'a [f64],
+}
+
+/// What elements tie together.
+pub(super) struct Tied<'a> {
+    /// Whether each group is tied.
+    pub groups: &'a [bool],
+    /// The unknown that each row is.
+    pub rows: &'a [u32],
+    /// Where the rows of a node begin.
+    pub row_of: &'a (dyn Fn(u32) -> usize + Sync),
+    pub matrix: Option<&'a Csr<f64>>,
+    pub hard: &'a Csr<f64>,
+    pub islands: &'a mut Islands,
+}
+
+/// When contacts are solved: enough when none is off by more than this [m], the second number where they hang on what is tied; and most
+/// sweeps.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Enough {
+    pub tolerances: [f64; 2],
+    pub sweeps: usize,
+}
+
+/// What a system makes of contacts.
+#[derive(Debug, Default)]
+pub(super) struct Responded {
+    pub report: TouchReport,
+    /// All unknowns, and the multipliers of hard rows.
+    pub du: Vec<f64>,
+    pub multipliers: Vec<f64>,
+    /// What contacts push unknowns with.
+    pub pushes: Vec<(u32, f64)>,
+}
+
+impl Response<'_> {
+    /// Solves contacts, which get their forces.
+    pub fn solve(&mut self, contacts: &mut Contacts, enough: &Enough) -> Result<Responded> {
+        self.check(contacts)?;
+        let mut found = Responded {
+            du: self.free.to_vec(),
+            multipliers: self.multipliers.to_vec(),
+            ..Responded::default()
+        };
+        found.report.converged = true;
+        let mut is_chosen = self.each(contacts, |index| {
+            contacts.list()[index].force != DVec3::ZERO
+                || self.opening(contacts, index, self.free) < 0.0
+        });
+        for _ in 0..MOST_TURNS {
+            let chosen: Vec<u32> =
+                (0..contacts.len() as u32).filter(|&index| is_chosen[index as usize]).collect();
+            if chosen.is_empty() {
+                break;
+            }
+            let tolerance = self.turn(contacts, &chosen, enough, &mut found)?;
+            let more = self.each(contacts, |index| {
+                !is_chosen[index] && self.opening(contacts, index, &found.du) < -tolerance
+            });
+            if !more.contains(&true) {
+                break;
+            }
+            is_chosen.iter_mut().zip(more).for_each(|(chosen, more)| *chosen |= more);
+        }
+        Ok(found)
+    }
+
+    /// Solves the chosen ones; what is enough [m].
+    fn turn(
+        &mut self,
+        contacts: &mut Contacts,
+        chosen: &[u32],
+        enough: &Enough,
+        out: &mut Responded,
+    ) -> Result<f64> {
+        let touches = self.take_in(contacts, chosen)?;
+        let islands = &self.tied.islands.list;
+        let list: Vec<&Block> =
+            touches.own.iter().chain(islands.iter().map(|island| &island.block)).collect();
+        let tolerance = enough.tolerances[usize::from(touches.is_tied)];
+        let found = touch::solve(
+            (&list, &touches.block_of),
+            self.row_of,
+            (contacts, chosen),
+            &Start { free: self.free, from: self.from, at_work: false },
+            &TouchSettings { tolerance, sweeps: enough.sweeps },
+        );
+        for &(index, force) in &found.forces {
+            contacts.set_force(index as usize, force);
+        }
+        out.pushes.clear();
+        for (block, push) in list.iter().zip(&found.pushes) {
+            out.pushes.extend(block.rows.iter().copied().zip(push.iter().copied()));
+        }
+        self.follow(&touches, &found, out);
+        let sweeps = out.report.sweeps + found.report.sweeps;
+        out.report = TouchReport { sweeps, ..found.report };
+        Ok(tolerance)
+    }
+
+    /// What the chosen ones touch: those that nothing ties are blocks of their own, the others parts of islands.
+    fn take_in(&mut self, contacts: &Contacts, chosen: &[u32]) -> Result<Touches> {
+        let mut touched = vec![false; self.unknowns.groups()];
+        let mut rows = Vec::new();
+        for end in chosen.iter().flat_map(|&index| contacts.ends(index as usize)) {
+            let (span, group) = self.unknowns.group_of(end.node as usize);
+            if self.tied.groups[span.group + group] {
+                let row = (self.tied.row_of)(end.node) as u32;
+                rows.extend(row..row + if end.lever.is_some() { 6 } else { 3 });
+            } else {
+                touched[span.group + group] = true;
+            }
+        }
+        rows.sort_unstable();
+        rows.dedup();
+        let (own, mut block_of) = own_blocks(self.unknowns, self.own, |group| touched[group])?;
+        let islands = &mut *self.tied.islands;
+        if let (Some(matrix), false) = (self.tied.matrix, rows.is_empty()) {
+            islands.touch((matrix, self.tied.hard), self.tied.rows, &rows);
+        }
+        for (island, number) in islands.list.iter().zip(own.len() as u32..) {
+            island.block.rows.iter().for_each(|&row| block_of[row as usize] = number);
+        }
+        Ok(Touches { own, block_of, is_tied: !rows.is_empty() })
+    }
+
+    /// What is tied to what is touched follows, and so do the multipliers of hard rows.
+    fn follow(&self, touches: &Touches, found: &Touched, out: &mut Responded) {
+        out.du.copy_from_slice(self.free);
+        out.multipliers.copy_from_slice(self.multipliers);
+        for (block, unknowns) in touches.own.iter().zip(&found.unknowns) {
+            block.rows.iter().zip(unknowns).for_each(|(&row, u)| out.du[row as usize] = *u);
+        }
+        let islands = &self.tied.islands.list;
+        let follow: Vec<Vec<(u32, f64)>> = islands
+            .par_iter()
+            .zip(&found.pushes[touches.own.len()..])
+            .map(|(island, push)| if push.is_empty() { Vec::new() } else { island.follow(push) })
+            .collect();
+        let unknowns = self.tied.rows.len();
+        for (row, follows) in follow.into_iter().flatten() {
+            match self.tied.rows.get(row as usize) {
+                Some(&row) => out.du[row as usize] += follows,
+                None => out.multipliers[row as usize - unknowns] -= follows,
+            }
+        }
+    }
+
+    /// How far the surfaces of a contact are apart [m] when unknowns do `du`.
+    fn opening(&self, contacts: &Contacts, index: usize, du: &[f64]) -> f64 {
+        let gone = |row: usize| du[row] - self.from.get(row).copied().unwrap_or(0.0);
+        contacts.opening(index, self.row_of, gone)
+    }
+
+    fn each(&self, contacts: &Contacts, is: impl Fn(usize) -> bool + Sync + Send) -> Vec<bool> {
+        let all = (0..contacts.len()).into_par_iter().with_min_len(CONTACTS_PER_TASK);
+        all.map(is).collect()
+    }
+
+    /// Refuses contacts on what is not there.
+    fn check(&self, contacts: &Contacts) -> Result<()> {
+        let wanted = self.unknowns.nodes();
+        let outside = |end: &&ContactEnd| end.node as usize >= wanted;
+        for index in 0..contacts.len() {
+            if let Some(end) = contacts.ends(index).iter().find(outside) {
+                let (what, of) = ("the node of contact", "the system".into());
+                let found = end.node as usize;
+                return Err(NewtonError::OutOfRange { what, index, of, found, wanted });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What contacts touch.
+struct Touches {
+    /// Points and bodies that nothing ties.
+    own: Vec<Block>,
+    /// The block of each unknown that is touched: first those, then the islands.
+    block_of: Vec<u32>,
+    /// Whether islands are touched.
+    is_tied: bool,
+}
