@@ -9,6 +9,7 @@ mod damped;
 mod equilibrium;
 mod helix;
 mod keeping;
+mod properties;
 mod ring;
 mod sag_free;
 pub mod scene;
