@@ -6,6 +6,7 @@
 //! Coulomb friction takes μ times that impulse along the surface. What would fall back within the same step stays in contact:
 //! the surface then bears what presses on it, with friction. All of it is relative to the surface, which may move and turn.
 
+use crate::begins::Beginnings;
 use crate::contact::{Manner, Touching};
 use undine_core::Accessor;
 use undine_core::glam::DVec3;
@@ -77,6 +78,7 @@ pub struct Collision {
     touching: Option<Touching>,
     /// What those look at.
     looks_at: Vec<ChannelKey>,
+    beginnings: Beginnings,
     restitution: f64,
     friction: Option<f64>,
 }
@@ -104,8 +106,16 @@ impl Operator for Collision {
             return Ok(None);
         }
         let looks_at = touching.as_ref().map_or(Vec::new(), |t| t.reads(ingest.world));
-        let mut collision =
-            Self { on, colliders, touching, looks_at, restitution: 0.0, friction: None };
+        let beginnings = Beginnings::new(ingest.world, scope, &all);
+        let mut collision = Self {
+            on,
+            colliders,
+            touching,
+            looks_at,
+            beginnings,
+            restitution: 0.0,
+            friction: None,
+        };
         collision.update(ingest)?;
         Ok(Some(collision))
     }
@@ -175,7 +185,10 @@ impl Operator for Collision {
 }
 
 impl Collision {
-    fn begin(&mut self, world: &mut World, _: &Moment) -> Result<()> {
+    fn begin(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        if now.count == 0 {
+            self.beginnings.tell(world, now)?;
+        }
         self.touching.as_mut().map_or(Ok(()), |touching| touching.begin(world))
     }
 

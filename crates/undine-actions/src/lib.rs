@@ -2,6 +2,7 @@
 
 pub mod anchors;
 pub mod attachment;
+mod begins;
 pub mod collider;
 pub mod collision;
 pub mod contact;

@@ -88,6 +88,7 @@ pub fn add_channels_in_wind(
         walls,
         particles: fluid.particles,
         interior: None,
+        fine: None,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use undine_core::{Accessor, Handle};
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
-use undine_sim::offers::FluidField;
+use undine_sim::offers::FineGrid;
 use undine_sim::{Ingest, Moment, ObjectId, Operator, Result, Stage, StoreId, Tasks, World};
 
 /// "Smoke fades."
@@ -27,7 +27,7 @@ pub const DECLARATION: Declaration = Declaration {
 
 /// Lets a channel fade.
 pub struct Dissipation {
-    on: Vec<(ObjectId, FluidField, Handle<f32>)>,
+    on: Vec<(FineGrid, Handle<f32>)>,
     channel: String,
     half_life: f64,
 }
@@ -35,14 +35,15 @@ pub struct Dissipation {
 impl Operator for Dissipation {
     fn create(ingest: &mut Ingest<'_>, scope: &[ObjectId]) -> Result<Option<Self>> {
         let channel = ingest.values().text("channel")?;
-        let fluids: Vec<_> = scope
-            .iter()
-            .filter_map(|id| Some((*id, ingest.world.object(*id).offers.fluid?)))
-            .collect();
+        let cargo = |id: &ObjectId| {
+            let object = ingest.world.object(*id);
+            Some(object.offers.fluid?.cargo(object.domain))
+        };
+        let fluids: Vec<FineGrid> = scope.iter().filter_map(cargo).collect();
         let on: Vec<_> = fluids
             .iter()
-            .filter_map(|(id, field)| {
-                Some((*id, *field, ingest.world.volumes[field.volume].handle(&channel).ok()?))
+            .filter_map(|grid| {
+                Some((*grid, ingest.world.volumes[grid.volume].handle(&channel).ok()?))
             })
             .collect();
         if on.is_empty() && !fluids.is_empty() {
@@ -64,7 +65,7 @@ impl Operator for Dissipation {
     }
 
     fn tasks(&self, on: &mut Tasks<Self>) {
-        let stores = self.on.iter().map(|(_, field, _)| StoreId::from(field.volume));
+        let stores = self.on.iter().map(|(grid, _)| StoreId::from(grid.volume));
         on.task(Stage::GroupExit, "let it fade", Self::fade)
             .writes(stores.map(|store| store.channel(self.channel.clone())));
     }
@@ -73,9 +74,9 @@ impl Operator for Dissipation {
 impl Dissipation {
     fn fade(&mut self, world: &mut World, now: &Moment) -> Result<()> {
         let left = (-now.step / self.half_life).exp2() as f32;
-        for (object, field, channel) in &self.on {
-            let domain = &world.domains[world.object(*object).domain];
-            let volume = &world.volumes[field.volume];
+        for (grid, channel) in &self.on {
+            let domain = &world.domains[grid.domain];
+            let volume = &world.volumes[grid.volume];
             let outside = volume.column(*channel)?.background();
             Accessor::new("fade", domain).over(volume.topology()).run(
                 volume.write(*channel),

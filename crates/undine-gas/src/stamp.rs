@@ -6,10 +6,10 @@
 use crate::air::{bounded_solid, touched};
 use std::sync::Arc;
 use undine_core::glam::DVec3;
-use undine_core::{Accessor, Handle};
+use undine_core::{Accessor, Frame, Handle};
 use undine_geometry::{Pose, Solid, Twist};
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type, Value};
-use undine_sim::offers::FluidField;
+use undine_sim::offers::{FineGrid, FluidField};
 use undine_sim::{
     Ingest, Moment, ObjectId, Operator, Result, SimError, Stage, StoreId, Tasks, World,
 };
@@ -86,14 +86,18 @@ pub struct Stamp {
 struct On {
     object: ObjectId,
     field: FluidField,
+    /// Where its channels of numbers are.
+    cargo: FineGrid,
     values: Vec<(Handle<f32>, f32)>,
 }
 
 impl Operator for Stamp {
     fn create(ingest: &mut Ingest<'_>, scope: &[ObjectId]) -> Result<Option<Self>> {
         let fluid = |object: &ObjectId| {
-            let field = ingest.world.object(*object).offers.fluid?;
-            let on = On { object: *object, field, values: Vec::new() };
+            let entry = ingest.world.object(*object);
+            let field = entry.offers.fluid?;
+            let cargo = field.cargo(entry.domain);
+            let on = On { object: *object, field, cargo, values: Vec::new() };
             field.particles.is_none().then_some(on)
         };
         let on: Vec<On> = scope.iter().filter_map(fluid).collect();
@@ -139,7 +143,7 @@ impl Operator for Stamp {
         });
         self.velocity = values.optional_vector("velocity")?.map(|velocity| (velocity, motion));
         for on in &mut self.on {
-            let volume = &ingest.world.volumes[on.field.volume];
+            let volume = &ingest.world.volumes[on.cargo.volume];
             let handle = |name: &str| volume.handle::<f32>(name).ok();
             on.values.clear();
             on.values.extend(handle("density").zip(Some(values.number("density")? as f32)));
@@ -160,10 +164,17 @@ impl Operator for Stamp {
     }
 
     fn tasks(&self, on: &mut Tasks<Self>) {
-        let stores = self.on.iter().map(|on| StoreId::from(on.field.volume));
+        let mut stores: Vec<StoreId> = self
+            .on
+            .iter()
+            .flat_map(|on| [on.field.volume, on.cargo.volume])
+            .map(Into::into)
+            .collect();
+        stores.sort_unstable();
+        stores.dedup();
         // Several may do this in turn.
         on.task(Stage::GroupEnter, "stamp", Self::stamp)
-            .accumulates(stores.map(|store| store.everything()));
+            .accumulates(stores.iter().map(|store| store.everything()));
     }
 }
 
@@ -173,13 +184,17 @@ impl Stamp {
         let flows = self.is_active && self.window[0] <= end && now.time < self.window[1];
         let Some(solid) = self.solid.clone().filter(|_| flows) else { return Ok(()) };
         for on in &self.on {
-            let domain = &world.domains[world.object(on.object).domain];
-            let wanted = touched(domain, &*solid)?;
-            let volume = &mut world.volumes[on.field.volume];
-            let all = volume.topology().all().union(&wanted);
-            if all != *volume.topology().all() {
-                let topology = domain.subset(&all)?;
-                volume.follow(&topology)?;
+            let own = FineGrid { volume: on.field.volume, domain: world.object(on.object).domain };
+            let grids = [Some(own), on.field.fine];
+            for FineGrid { volume, domain } in grids.into_iter().flatten() {
+                let domain = &world.domains[domain];
+                let wanted = touched(domain, &*solid)?;
+                let volume = &mut world.volumes[volume];
+                let all = volume.topology().all().union(&wanted);
+                if all != *volume.topology().all() {
+                    let topology = domain.subset(&all)?;
+                    volume.follow(&topology)?;
+                }
             }
             let covered = on.fill(world, &*solid, self.velocity)?;
             if covered == 0.0 && !self.is_checked {
@@ -205,18 +220,19 @@ impl On {
         solid: &dyn Solid,
         velocity: Option<(DVec3, Option<(Pose, Twist)>)>,
     ) -> Result<f64> {
-        let domain = &world.domains[world.object(self.object).domain];
-        let volume = &world.volumes[self.field.volume];
-        let voxel = domain.frame().voxel_size(0);
-        let reach = voxel * (0.5 + 0.5 * 3.0_f64.sqrt() * 9.0);
-        let cover = |at: DVec3| (0.5 - solid.distance(at) / voxel).clamp(0.0, 1.0) as f32;
-        let place = |n: usize| DVec3::new((n >> 6) as f64, (n >> 3 & 7) as f64, (n & 7) as f64);
+        let domain = &world.domains[self.cargo.domain];
+        let volume = &world.volumes[self.cargo.volume];
+        let cover = Cover::new(solid, domain.frame());
         let accessor = Accessor::new("stamp", domain).over(volume.topology());
-        let is_near = |corner: DVec3| solid.distance(corner + 4.0 * voxel) <= reach;
-        let shares = accessor.map(volume.own(self.field.density), |here, _| {
+        // Any channel will do to visit its Buckets.
+        let any = match self.field.fine {
+            Some(_) => volume.handle::<f32>("density")?,
+            None => self.field.density,
+        };
+        let shares: Vec<Vec<f32>> = accessor.map(volume.own(any), |here, _| {
             let corner = domain.frame().corner(here.bucket);
-            let share = |n: usize| cover(corner + voxel * (place(n) + 0.5));
-            if is_near(corner) { (0..512).map(share).collect() } else { Vec::new() }
+            let share = |n: usize| cover.at(corner + cover.voxel * (place(n) + 0.5));
+            if cover.is_near(corner) { (0..512).map(share).collect() } else { Vec::new() }
         })?;
         for (channel, wanted) in &self.values {
             accessor.run(volume.write(*channel), |here, values| {
@@ -226,21 +242,25 @@ impl On {
             })?;
         }
         if let Some((flow, motion)) = velocity {
+            let domain = &world.domains[world.object(self.object).domain];
+            let volume = &world.volumes[self.field.volume];
+            let cover = Cover::new(solid, domain.frame());
             let through = |at: DVec3| {
                 let carried = motion.map(|(pose, twist)| twist.at(at - pose.translation));
                 flow + carried.unwrap_or(DVec3::ZERO)
             };
             let faces = self.field.velocity.faces.map(|face| volume.write(face));
+            let accessor = Accessor::new("stamp", domain).over(volume.topology());
             accessor.run(faces, |here, faces| {
                 let corner = domain.frame().corner(here.bucket);
-                if !is_near(corner) {
+                if !cover.is_near(corner) {
                     return;
                 }
                 for (axis, faces) in faces.into_iter().enumerate() {
                     let middle = DVec3::splat(0.5) - 0.5 * DVec3::AXES[axis];
                     for (n, face) in faces.iter_mut().enumerate() {
-                        let at = corner + voxel * (place(n) + middle);
-                        *face += cover(at) * (through(at)[axis] as f32 - *face);
+                        let at = corner + cover.voxel * (place(n) + middle);
+                        *face += cover.at(at) * (through(at)[axis] as f32 - *face);
                     }
                 }
             })?;
@@ -250,4 +270,33 @@ impl On {
         domain.processes().all_sum_f64s(&mut sums)?;
         Ok(sums[0])
     }
+}
+
+/// How much of voxels a solid covers.
+struct Cover<'a> {
+    solid: &'a dyn Solid,
+    /// The size of voxels [m].
+    voxel: f64,
+}
+
+impl<'a> Cover<'a> {
+    fn new(solid: &'a dyn Solid, frame: &Frame) -> Self {
+        Self { solid, voxel: frame.voxel_size(0) }
+    }
+
+    /// The share of a voxel around a place.
+    fn at(&self, at: DVec3) -> f32 {
+        (0.5 - self.solid.distance(at) / self.voxel).clamp(0.0, 1.0) as f32
+    }
+
+    /// Whether the Bucket with this corner can have any of it.
+    fn is_near(&self, corner: DVec3) -> bool {
+        let reach = self.voxel * (0.5 + 0.5 * 3.0_f64.sqrt() * 9.0);
+        self.solid.distance(corner + 4.0 * self.voxel) <= reach
+    }
+}
+
+/// The first corner of a voxel, from that of its Bucket [voxels].
+fn place(n: usize) -> DVec3 {
+    DVec3::new((n >> 6) as f64, (n >> 3 & 7) as f64, (n & 7) as f64)
 }

@@ -23,6 +23,11 @@ pub trait Coupling: Send {
     /// Its elements as terms of the system, given how each Object's particles hang on unknowns.
     fn terms<'a>(&'a self, hung: &dyn Fn(ObjectId) -> Hung<'a>) -> Vec<Box<dyn Term + 'a>>;
 
+    /// Takes its elements from channels, with values as they are at `time` [s].
+    fn take_elements(&mut self, _world: &World, _time: f64) -> Result<()> {
+        Ok(())
+    }
+
     /// Takes the multipliers that the solve found, one list for each term.
     fn take_multipliers(&mut self, found: &mut dyn Iterator<Item = Vec<f64>>);
 

@@ -145,12 +145,16 @@ impl Data {
         }
     }
 
-    /// The points, or the vertices and edges of the mesh, with their channels as numbers and vectors of double precision. A level
-    /// set and a solid by formulas have none.
+    /// The points, or the vertices and edges of the mesh, with their channels as numbers and vectors of double precision. What is
+    /// known of a curve holds for all of its vertices, unless they know better. A level set and a solid by formulas have none.
     pub fn cloud(&self) -> Result<Cow<'_, PointCloud>> {
         Ok(match &self.geometry {
             Geometry::Points(cloud) => Cow::Borrowed(cloud),
-            Geometry::Curves(mesh) => Cow::Owned(vertices(mesh, along(mesh.connectivity()))?),
+            Geometry::Curves(mesh) => {
+                let mut cloud = vertices(mesh, along(mesh.connectivity()))?;
+                cloud.spread(mesh)?;
+                Cow::Owned(cloud)
+            }
             Geometry::Surface(mesh) => {
                 Cow::Owned(vertices(mesh, mesh.connectivity().edges().ends().to_vec())?)
             }
@@ -315,6 +319,51 @@ impl PointCloud {
     }
 }
 
+impl PointCloud {
+    /// Takes on what is known of curves, vertex by vertex, where nothing is known of the vertices.
+    fn spread(&mut self, curves: &Curves) -> Result<()> {
+        let strands = curves.connectivity();
+        let mut own = Self::default();
+        own.take_channels(curves.channels(ElementClass::Curve)?, |_| true)?;
+        let each = || (0..strands.len()).flat_map(|n| strands.vertices(n).map(move |_| n));
+        for (name, values) in own.numbers {
+            self.numbers.entry(name).or_insert_with(|| each().map(|n| values[n]).collect());
+        }
+        for (name, values) in own.vectors {
+            self.vectors.entry(name).or_insert_with(|| each().map(|n| values[n]).collect());
+        }
+        Ok(())
+    }
+
+    /// Takes on channels of elements, as numbers and vectors of double precision.
+    fn take_channels(
+        &mut self,
+        channels: &ChannelSet<Flat>,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<()> {
+        for info in channels.infos().filter(|info| wanted(&info.name)) {
+            let name = info.name.to_string();
+            let numbers = match info.element {
+                ElementType::F64 => Some(values(channels, &name, |value: f64| value)?),
+                ElementType::F32 => Some(values(channels, &name, |value: f32| f64::from(value))?),
+                ElementType::I32 => Some(values(channels, &name, |value: i32| f64::from(value))?),
+                ElementType::U32 => Some(values(channels, &name, |value: u32| f64::from(value))?),
+                ElementType::U64 => Some(values(channels, &name, |value: u64| value as f64)?),
+                _ => None,
+            };
+            let vectors = match info.element {
+                ElementType::DVec3 => Some(values(channels, &name, |value: DVec3| value)?),
+                ElementType::Vec3 => Some(values(channels, &name, |value: Vec3| value.as_dvec3())?),
+                _ => None,
+            };
+            // Matrices and turns are nothing that the graph can change.
+            self.numbers.extend(numbers.map(|numbers| (name.clone(), numbers)));
+            self.vectors.extend(vectors.map(|vectors| (name.clone(), vectors)));
+        }
+        Ok(())
+    }
+}
+
 /// A level set that is turned and moved. Distances are claimed anew for every question: those who ask often use its sampler.
 #[derive(Debug)]
 struct PosedLevelSet {
@@ -368,28 +417,10 @@ fn along(strands: &Strands) -> Vec<[u32; 2]> {
 
 /// The vertices of a mesh with their channels, and these edges between them.
 fn vertices<C: Connectivity>(mesh: &Mesh<C>, edges: Vec<[u32; 2]>) -> Result<PointCloud> {
-    let channels = mesh.channels(ElementClass::Vertex)?;
     let mut cloud =
         PointCloud { positions: mesh.positions()?.to_vec(), edges, ..Default::default() };
-    for info in channels.infos().filter(|info| info.name != Mesh::<C>::POSITION) {
-        let name = info.name.to_string();
-        let numbers = match info.element {
-            ElementType::F64 => Some(values(channels, &name, |value: f64| value)?),
-            ElementType::F32 => Some(values(channels, &name, |value: f32| f64::from(value))?),
-            ElementType::I32 => Some(values(channels, &name, |value: i32| f64::from(value))?),
-            ElementType::U32 => Some(values(channels, &name, |value: u32| f64::from(value))?),
-            ElementType::U64 => Some(values(channels, &name, |value: u64| value as f64)?),
-            _ => None,
-        };
-        let vectors = match info.element {
-            ElementType::DVec3 => Some(values(channels, &name, |value: DVec3| value)?),
-            ElementType::Vec3 => Some(values(channels, &name, |value: Vec3| value.as_dvec3())?),
-            _ => None,
-        };
-        // Matrices and turns are nothing that the graph can change.
-        cloud.numbers.extend(numbers.map(|numbers| (name.clone(), numbers)));
-        cloud.vectors.extend(vectors.map(|vectors| (name.clone(), vectors)));
-    }
+    let is_channel = |name: &str| name != Mesh::<C>::POSITION;
+    cloud.take_channels(mesh.channels(ElementClass::Vertex)?, is_channel)?;
     Ok(cloud)
 }
 

@@ -23,6 +23,7 @@ pub mod object;
 pub mod offers;
 pub mod registry;
 pub mod report;
+pub mod rest;
 pub mod schedule;
 pub mod simulation;
 mod solver;

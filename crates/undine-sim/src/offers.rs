@@ -8,7 +8,7 @@ use undine_core::glam::{DMat3, DQuat, DVec3, Mat3, Vec3};
 use undine_core::mesh::Strands;
 use undine_core::particles::TopologicalParticles;
 use undine_core::volume::{MacHandle, MaskHandle, Resolution};
-use undine_core::{ChannelSpec, DiscreteVolume, Handle, ParticleSystem};
+use undine_core::{ChannelSpec, DiscreteVolume, GridDomain, Handle, ParticleSystem};
 use undine_geometry::collider::Collider;
 use undine_geometry::surfacing::Recipe;
 use undine_geometry::{Shape, Triangles};
@@ -251,6 +251,24 @@ pub struct FluidField {
     pub particles: Option<FluidParticles>,
     /// What of it no particles carry, where it has such an interior.
     pub interior: Option<Interior>,
+    /// Where numbers lie that it carries along, such as smoke, if that is not beside its velocity.
+    pub fine: Option<FineGrid>,
+}
+
+/// A grid of finer voxels than those of a fluid's velocity, in Buckets of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FineGrid {
+    /// The store.
+    pub volume: Id<DiscreteVolume>,
+    /// Its Domain.
+    pub domain: Id<GridDomain>,
+}
+
+impl FluidField {
+    /// Where numbers lie that it carries along: the finer grid, or its own, whose Domain is given.
+    pub fn cargo(&self, domain: Id<GridDomain>) -> FineGrid {
+        self.fine.unwrap_or(FineGrid { volume: self.volume, domain })
+    }
 }
 
 /// The interior of a liquid: mass that cells hold themselves, beside what particles carry. It is counted in equal parts, as whole

@@ -28,13 +28,13 @@ use undine_schema::setup::Group;
 pub struct Simulation {
     /// All simulated state.
     pub world: World,
-    tree: Tree,
+    pub(crate) tree: Tree,
     schedule: Schedule,
-    timeline: Timeline,
+    pub(crate) timeline: Timeline,
     inputs: Arc<dyn Inputs>,
     kernels: Vec<Kernel>,
     solver: Solver,
-    clock: Clock,
+    pub(crate) clock: Clock,
     audited: bool,
 }
 
@@ -396,7 +396,12 @@ impl Simulation {
         Ok(())
     }
 
-    fn run_tasks(&mut self, stage: Stage, now: &Moment, observer: &mut dyn Observer) -> Result<()> {
+    pub(crate) fn run_tasks(
+        &mut self,
+        stage: Stage,
+        now: &Moment,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
         for entry in self.schedule.at(stage) {
             let task = entry.declared.name;
             let place = || Place { now: *now, stage, owner: entry.owner.clone(), task };

@@ -12,7 +12,7 @@ use crate::newton::shape;
 use crate::newton::system::Iterate;
 use crate::newton::unknowns::Kind;
 use crate::newton::{
-    Contacts, Embedded as Hung, ForceTerm, Inertia, NewtonError, Pose, Shape, System,
+    Contacts, Embedded as Hung, Equilibrium, ForceTerm, Inertia, NewtonError, Pose, Shape, System,
     SystemSettings, Term, TouchReport, Unknowns,
 };
 use crate::offers::{Bodies, Dofs, Embedded, ObjectId, Rods, Spatial};
@@ -337,6 +337,25 @@ impl Solver {
         });
         Ok(())
     }
+}
+
+/// How far Objects are out of balance, and how the balance follows rest parameters. Elements and Forces are those of now.
+pub(crate) fn equilibrium(
+    world: &World,
+    couplings: Vec<&mut dyn Coupling>,
+    step: f64,
+) -> Result<(Equilibrium, f64)> {
+    let (parts, unknowns) = gather(world, step)?;
+    let system = System::new(unknowns.clone())?;
+    let (mut force, mut weight) = (vec![0.0; unknowns.rows()], vec![0.0; unknowns.rows()]);
+    for part in parts.iter().filter(|part| part.dofs.is_some()) {
+        part.balanced_rows(&unknowns, &mut force, &mut weight);
+    }
+    let resting =
+        Resting { couplings, parts: &parts, unknowns: &unknowns, row_of: system.row_of() };
+    let left = inverse::imbalance(&resting, &force, &weight)?;
+    let found = resting.with_terms(|terms, row_of| Equilibrium::new(&unknowns, row_of, terms))?;
+    Ok((found, left))
 }
 
 /// Constraints whose rest parameters are chosen.

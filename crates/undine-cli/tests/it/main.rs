@@ -5,6 +5,7 @@ mod disk_kill;
 mod documents;
 mod examples;
 mod files;
+mod hair;
 mod kill;
 mod liquids;
 mod mpi;

@@ -7,27 +7,23 @@ use super::STEPS;
 use undine_core::volume::Resolution;
 use undine_core::{Accessor, DiscreteVolume, GridDomain, Handle};
 use undine_sim::Result;
-use undine_sim::offers::FluidField;
 
-/// Gives cells that solids fill what is beside them. Collective.
+/// Gives cells that solids fill, of which nothing is `open`, what is beside them. Collective.
 pub fn extend_cells(
     domain: &GridDomain,
     volume: &DiscreteVolume,
-    field: &FluidField,
+    open: Handle<f32>,
     channels: &[Handle<f32>],
 ) -> Result<()> {
     let accessor = Accessor::new("extend into walls", domain).over(volume.topology());
-    let closed = accessor.reduce(
-        volume.own(field.walls.volume),
-        |_, open| u8::from(open.contains(&0.0)),
-        u8::max,
-    )?;
+    let closed =
+        accessor.reduce(volume.own(open), |_, open| u8::from(open.contains(&0.0)), u8::max)?;
     if closed.unwrap_or(0) == 0 {
         return Ok(());
     }
     for &channel in channels {
         let outside = volume.column(channel)?.background();
-        let access = (volume.around(field.walls.volume, 1), volume.around(channel, 1));
+        let access = (volume.around(open, 1), volume.around(channel, 1));
         let found = accessor.map(access, |_, (open, values)| {
             let closed = (0..512).filter(|&n: &usize| open.chunk()[n] == 0.0);
             let beside = |n: usize| {

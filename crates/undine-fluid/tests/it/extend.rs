@@ -237,8 +237,13 @@ fn numbers_go_on_into_walls_by_a_cell() {
     let smoke = volume.add_channel(&spec, undine_core::volume::VoxelShape::CELLS).unwrap();
     basin.wall(|at| 0.5 - at.x, |_| DVec3::ZERO);
     basin.fill(smoke, DVec3::splat(0.5), |at| if at.x < 0.5 { 2.0 } else { 7.0 });
-    undine_fluid::extend::extend_cells(&basin.domain, basin.volume(), &basin.field, &[smoke])
-        .unwrap();
+    undine_fluid::extend::extend_cells(
+        &basin.domain,
+        basin.volume(),
+        basin.field.walls.volume,
+        &[smoke],
+    )
+    .unwrap();
     let found: Vec<f32> = (3..8).map(|x| basin.value(smoke, [x, 4, 4])).collect();
     assert_eq!(found, [2.0, 2.0, 2.0, 0.25, 0.25]);
 }

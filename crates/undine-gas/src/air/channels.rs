@@ -1,6 +1,7 @@
 //! The channels of air.
 
 use super::declaration::Settings;
+use super::fine::Fine;
 use undine_core::volume::VoxelShape;
 use undine_core::{BucketSet, ChannelSpec, DiscreteVolume, GridDomain, Handle};
 use undine_fluid::field::{self, Fluid};
@@ -12,6 +13,8 @@ use undine_sim::{Id, Ingest, Result, World};
 pub struct Channels {
     /// Its grid.
     pub field: FluidField,
+    /// The finer grid of what it carries along, if it is not beside the velocity.
+    pub fine: Option<Fine>,
     /// Density of smoke; 1 is what is usual.
     pub smoke: Handle<f32>,
     /// Temperature [K].
@@ -30,6 +33,7 @@ pub fn add(
     settings: &Settings,
     named: &[String],
 ) -> Result<Channels> {
+    let fine = settings.fine.then(|| Fine::add(world, label, settings)).transpose()?;
     let domain = &world.domains[domain];
     let none = domain.subset(&BucketSet::new())?;
     let id = world.volumes.add(DiscreteVolume::on(label, domain, none));
@@ -37,16 +41,20 @@ pub fn add(
     let fluid = Fluid { density: settings.density as f32, has_surface: false, particles: None };
     let wind = settings.wind.as_vec3();
     let mut field = field::add_channels_in_wind(volume, id, settings.voxel, fluid, wind)?;
+    let weight = ChannelSpec::new("weight", 0.0).internal().transient();
+    let weight = volume.add_channel(&weight, VoxelShape::CELLS)?;
+    let carries = fine.map_or(id, |fine| fine.grid.volume);
+    let volume = &mut world.volumes[carries];
     let mut cells = |spec: ChannelSpec<f32>| volume.add_channel(&spec, VoxelShape::CELLS);
     let smoke = cells(ChannelSpec::new("density", 0.0))?;
     let temperature = cells(ChannelSpec::new("temperature", settings.ambient as f32).unit("K"))?;
-    let weight = cells(ChannelSpec::new("weight", 0.0).internal().transient())?;
     let mut carried = vec![smoke, temperature];
     for name in named {
         carried.push(cells(ChannelSpec::new(name.as_str(), 0.0))?);
     }
     field.weight = Some(weight);
-    Ok(Channels { field, smoke, temperature, weight, carried })
+    field.fine = fine.map(|fine| fine.grid);
+    Ok(Channels { field, fine, smoke, temperature, weight, carried })
 }
 
 /// The names of channels that a scene asks for.

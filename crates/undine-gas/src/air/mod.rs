@@ -11,13 +11,14 @@
 
 mod channels;
 mod declaration;
+mod fine;
 mod region;
 
 pub use channels::Channels;
 pub use declaration::{DECLARATION, Settings};
 pub use region::{bounded_solid, touched};
 
-use region::Region;
+use region::{Region, followed};
 use std::collections::BTreeMap;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::{Accessor, GridDomain, Handle};
@@ -68,14 +69,16 @@ impl Object for Air {
 
     fn tasks(&self, on: &mut Tasks<Self>) {
         let grid = StoreId::from(self.channels.field.volume);
-        let carried = || self.names.iter().map(|name| grid.channel(name.clone()));
+        let cargo = self.channels.fine.map_or(grid, |fine| fine.grid.volume.into());
+        let carried = || self.names.iter().map(|name| cargo.channel(name.clone()));
         // · Stage::GroupEnter       stamps                                Operator
         on.task(Stage::UpdateTopology, "follow what is in the air", Self::follow)
             .reads(self.places.clone())
-            .writes([grid.everything()]);
+            .writes([grid.everything(), cargo.everything()]);
         // · Stage::CutCells         walls                                 Operator
         on.task(Stage::FindSurface, "find cells of air", Self::find_cells)
-            .reads(grid.channels(["open-volume", "density", "temperature", "v"]))
+            .reads(grid.channels(["open-volume", "v"]))
+            .reads(cargo.channels(["density", "temperature"]))
             .writes(grid.channels(["cells", "weight", "v-before"]));
         on.task(Stage::ClearForces, "begin with the velocity of the step", Self::begin)
             .reads([grid.channel("v-before")])
@@ -97,6 +100,7 @@ impl Object for Air {
             ]))
             .writes([grid.channel("v")])
             .writes(carried())
+            .writes(self.channels.fine.iter().flat_map(|_| cargo.channels(["flow", "open-cells"])))
             .reaches_everywhere();
     }
 
@@ -138,7 +142,11 @@ impl Object for Air {
     }
 
     fn output(&self) -> Vec<(Option<&'static str>, StoreId)> {
-        vec![(None, self.channels.field.volume.into())]
+        let grid = self.channels.field.volume.into();
+        match self.channels.fine {
+            Some(fine) => vec![(None, fine.grid.volume.into()), (Some("flow"), grid)],
+            None => vec![(None, grid)],
+        }
     }
 }
 
@@ -151,47 +159,59 @@ impl Air {
     }
 
     fn follow(&mut self, world: &mut World, now: &Moment) -> Result<()> {
-        let domain = &world.domains[world.object(self.id).domain];
-        let wanted = self.region.buckets(world, domain, &self.channels, &self.settings, now)?;
+        let id = world.object(self.id).domain;
+        let domain = &world.domains[id];
+        let smoke = followed(world, id, &self.channels, &self.settings)?;
+        let wanted =
+            self.region.buckets(world, domain, &self.channels, &self.settings, &smoke, now)?;
         let volume = &mut world.volumes[self.channels.field.volume];
         if *volume.topology().all() != wanted {
             let topology = domain.subset(&wanted)?;
             volume.follow(&topology)?;
         }
-        Ok(())
+        match self.channels.fine {
+            Some(fine) => fine.follow(world, &self.channels.field, &smoke, self.settings.padding),
+            None => Ok(()),
+        }
     }
 
     /// Which cells have a pressure, and what they weigh; and the velocity that the step begins with.
     fn find_cells(&mut self, world: &mut World, _: &Moment) -> Result<()> {
-        let field = &self.channels.field;
+        let Channels { field, fine, smoke, temperature, weight, .. } = &self.channels;
         let volume = &world.volumes[field.volume];
-        let ambient = volume.column(self.channels.temperature)?.background();
-        let heavy = self.settings.smoke_weight as f32;
         let access = (
             volume.around(field.walls.volume, 1),
-            (volume.own(self.channels.smoke), volume.own(self.channels.temperature)),
             field.velocity.faces.map(|face| volume.own(face)),
-            (volume.write(field.cells.words), volume.write(self.channels.weight)),
+            volume.write(field.cells.words),
             field.velocity_before.faces.map(|face| volume.write(face)),
         );
-        Accessor::new("find cells of air", self.domain(world)).over(volume.topology()).run(
-            access,
-            |_, (open, (smoke, temperature), velocity, (cells, weight), before)| {
-                mark_open(open.chunk(), cells);
-                let exists = |side: usize| {
-                    let mut step = [0; 3];
-                    step[side / 2] = if side.is_multiple_of(2) { -1 } else { 1 };
-                    open.exists(step[0], step[1], step[2])
-                };
-                (0..6).filter(|side| !exists(*side)).for_each(|side| clear_layer(side, cells));
-                for ((weight, smoke), t) in weight.iter_mut().zip(smoke).zip(temperature) {
-                    *weight = ambient / t - 1.0 + heavy * smoke;
-                }
-                for (before, velocity) in before.into_iter().zip(velocity) {
-                    before.copy_from_slice(velocity);
-                }
-            },
-        )?;
+        let accessor = Accessor::new("find cells of air", self.domain(world));
+        let accessor = accessor.over(volume.topology());
+        accessor.run(access, |_, (open, velocity, cells, before)| {
+            mark_open(open.chunk(), cells);
+            let exists = |side: usize| {
+                let mut step = [0; 3];
+                step[side / 2] = if side.is_multiple_of(2) { -1 } else { 1 };
+                open.exists(step[0], step[1], step[2])
+            };
+            (0..6).filter(|side| !exists(*side)).for_each(|side| clear_layer(side, cells));
+            for (before, velocity) in before.into_iter().zip(velocity) {
+                before.copy_from_slice(velocity);
+            }
+        })?;
+        let cargo = &world.volumes[field.cargo(world.object(self.id).domain).volume];
+        let ambient = cargo.column(*temperature)?.background();
+        let heavy = self.settings.smoke_weight as f32;
+        let weigh = |smoke: f32, t: f32| ambient / t - 1.0 + heavy * smoke;
+        if let Some(fine) = fine {
+            return fine.weigh(world, self.domain(world), &self.channels, weigh);
+        }
+        let access = (volume.own(*smoke), volume.own(*temperature), volume.write(*weight));
+        accessor.run(access, |_, (smoke, temperature, weight)| {
+            for ((weight, smoke), t) in weight.iter_mut().zip(smoke).zip(temperature) {
+                *weight = weigh(*smoke, *t);
+            }
+        })?;
         Ok(())
     }
 
@@ -228,9 +248,16 @@ impl Air {
         let Settings { traces, scheme, .. } = self.settings;
         let (velocity, step) = (field.velocity, now.step);
         let flow = Flow { domain, volume, velocity, step, traces, scheme, only: None };
-        let cells: &[Handle<f32>] = &self.channels.carried;
-        extend_cells(domain, volume, field, cells)?;
-        let cargo = Cargo { velocity: Some(field.velocity), cells };
+        let beside: &[Handle<f32>] = match self.channels.fine {
+            Some(fine) => {
+                // By the velocity that the solves have left, as what lies beside it is.
+                fine.carry(world, domain, &self.channels, &self.settings, step)?;
+                &[]
+            }
+            None => &self.channels.carried,
+        };
+        extend_cells(domain, volume, field.walls.volume, beside)?;
+        let cargo = Cargo { velocity: Some(field.velocity), cells: beside };
         if self.settings.reflects && now.count.is_multiple_of(2) {
             return flow.carry_changed(&cargo, || {
                 mirror(domain, volume, field, now.step)?;

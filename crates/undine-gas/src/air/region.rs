@@ -2,14 +2,15 @@
 
 use super::channels::Channels;
 use super::declaration::Settings;
+use super::fine::parents;
 use std::sync::Arc;
 use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
 use undine_core::{Accessor, BucketSet, GridDomain};
 use undine_geometry::Solid;
-use undine_sim::offers::{Embedded, Material, Offers};
+use undine_sim::offers::{Embedded, FineGrid, Material, Offers};
 use undine_sim::world::ChannelKey;
-use undine_sim::{Ingest, Moment, ObjectId, Result, StoreId, World};
+use undine_sim::{Id, Ingest, Moment, ObjectId, Result, StoreId, World};
 
 /// What the scene says of where air is.
 pub struct Region {
@@ -52,17 +53,20 @@ impl Region {
         stores.map(|store| store.channel("position")).collect()
     }
 
-    /// The Buckets in which there is air, on all processes. Collective.
+    /// The Buckets in which there is air, on all processes, given those that [have smoke or heat](followed). Collective.
     pub fn buckets(
         &self,
         world: &World,
         domain: &GridDomain,
         channels: &Channels,
         settings: &Settings,
+        smoke: &BucketSet,
         now: &Moment,
     ) -> Result<BucketSet> {
-        let mut wanted =
-            domain.subset(&followed(world, domain, channels, settings)?)?.all().clone();
+        let mut wanted = match channels.fine {
+            Some(_) => parents(smoke)?,
+            None => smoke.clone(),
+        };
         if let Some(solid) = &self.always {
             wanted = wanted.union(&touched(domain, &**solid)?);
         }
@@ -100,14 +104,15 @@ pub fn bounded_solid(
     Ok(solid)
 }
 
-/// The Buckets of this process with smoke or heat.
-fn followed(
+/// The Buckets with smoke or heat, of the grid that has those, on all processes. Collective.
+pub fn followed(
     world: &World,
-    domain: &GridDomain,
+    domain: Id<GridDomain>,
     channels: &Channels,
     settings: &Settings,
 ) -> Result<BucketSet> {
-    let volume = &world.volumes[channels.field.volume];
+    let FineGrid { volume, domain } = channels.field.cargo(domain);
+    let (volume, domain) = (&world.volumes[volume], &world.domains[domain]);
     let (least, heat) = (settings.threshold as f32, settings.threshold_heat as f32);
     let ambient = volume.column(channels.temperature)?.background();
     let found = Accessor::new("find smoke", domain).over(volume.topology()).map(
@@ -119,7 +124,8 @@ fn followed(
             is_wanted.then(|| here.bucket.key())
         },
     )?;
-    Ok(BucketSet::from_keys(found.into_iter().flatten().collect()))
+    let own = BucketSet::from_keys(found.into_iter().flatten().collect());
+    Ok(domain.subset(&own)?.all().clone())
 }
 
 /// The Buckets that a solid touches.

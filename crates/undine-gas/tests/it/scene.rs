@@ -137,6 +137,15 @@ impl<'s> Look<'s> {
         Self { domain: &world.domains[entry.domain], volume: &world.volumes[field.volume], field }
     }
 
+    /// At what the air carries along, which may have finer voxels.
+    pub fn at_cargo(simulation: &'s Simulation) -> Self {
+        let world = &simulation.world;
+        let entry = world.objects.iter().find(|entry| entry.offers.fluid.is_some()).unwrap();
+        let field = entry.offers.fluid.unwrap();
+        let grid = field.cargo(entry.domain);
+        Self { domain: &world.domains[grid.domain], volume: &world.volumes[grid.volume], field }
+    }
+
     pub fn channel(&self, name: &str) -> Handle<f32> {
         self.volume.handle(name).unwrap()
     }

@@ -3,7 +3,7 @@
 use super::band::{self, LANES, Lane, Shape};
 use super::blocks::Blocks;
 use super::local::Places;
-use super::{Fallback, SHIFTS};
+use super::{Fallback, Precision, SHIFTS};
 use crate::error::{Result, SolveError};
 use crate::matrix::Csr;
 use std::sync::Arc;
@@ -61,6 +61,7 @@ impl Batch {
         matrix: &Csr<f64>,
         blocks: &Blocks,
         places: &Places,
+        precision: Precision,
     ) -> Result<Vec<Fallback>> {
         let Shape { rows, width } = self.shape;
         let gathered = self.gather(matrix, blocks, places);
@@ -109,11 +110,13 @@ impl Batch {
         }
 
         // The reciprocal on L's diagonal squared is the reciprocal of the pivot.
-        let strong = (0..rows * LANES).all(|n| {
-            let at = n / LANES * (width + 1) + width;
-            let (diagonal, inverse) = (gathered[at][n % LANES], values[at][n % LANES]);
-            diagonal * inverse * inverse * WEAK < 1.0
-        });
+        let enough = precision == Precision::Enough;
+        let strong = enough
+            && (0..rows * LANES).all(|n| {
+                let at = n / LANES * (width + 1) + width;
+                let (diagonal, inverse) = (gathered[at][n % LANES], values[at][n % LANES]);
+                diagonal * inverse * inverse * WEAK < 1.0
+            });
         let length = self.shape.vector_len();
         self.factor = if strong {
             Factor::Single {

@@ -51,6 +51,14 @@ pub struct Fallback {
     pub shift: f64,
 }
 
+/// How many digits factors are kept with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Precision {
+    /// As many as CG needs of a preconditioner.
+    Enough,
+    Double,
+}
+
 /// The factored blocks of a matrix: a preconditioner.
 #[derive(Debug)]
 pub struct Manybodies {
@@ -59,6 +67,7 @@ pub struct Manybodies {
     batches: Vec<Batch>,
     sparse: Vec<Sparse>,
     fallbacks: Vec<Fallback>,
+    precision: Precision,
     /// The result block after block, if that is not the order of rows.
     ordered: Option<Vec<f64>>,
 }
@@ -68,6 +77,16 @@ impl Manybodies {
     ///
     /// Over several processes each factors its own rows; entries of other processes' rows are left to CG.
     pub fn new(matrix: &Matrix, blocks: &Blocks) -> Result<Self> {
+        Self::with_precision(matrix, blocks, Precision::Enough)
+    }
+
+    /// The same with all factors in double precision: where no entry lies between blocks and none of them had to be
+    /// [shifted](Self::fallbacks), they solve the system as they are, without CG.
+    pub fn direct(matrix: &Matrix, blocks: &Blocks) -> Result<Self> {
+        Self::with_precision(matrix, blocks, Precision::Double)
+    }
+
+    fn with_precision(matrix: &Matrix, blocks: &Blocks, precision: Precision) -> Result<Self> {
         let csr = matrix.csr();
         let blocks = matrix.rows().all_agree(blocks.completed(csr.rows()))?;
         let places = Places::new(&blocks, csr.rows());
@@ -80,6 +99,7 @@ impl Manybodies {
             batches,
             sparse,
             fallbacks: Vec::new(),
+            precision,
         };
         manybodies.take_values(csr)?;
         Ok(manybodies)
@@ -92,7 +112,7 @@ impl Manybodies {
         let csr = matrix.csr();
         let fits = csr.rows() == self.places.block.len() && self.fits(csr);
         if !fits {
-            *self = Self::new(matrix, &self.blocks)?;
+            *self = Self::with_precision(matrix, &self.blocks, self.precision)?;
             return Ok(());
         }
         self.take_values(csr)
@@ -115,10 +135,12 @@ impl Manybodies {
     }
 
     fn take_values(&mut self, csr: &Csr<f64>) -> Result<()> {
-        let Self { blocks, places, batches, sparse, .. } = self;
+        let Self { blocks, places, batches, sparse, precision, .. } = self;
+        let precision = *precision;
         let (bands, others) = rayon::join(
             || -> Result<Vec<Vec<Fallback>>> {
-                batches.par_iter_mut().map(|batch| batch.refactor(csr, blocks, places)).collect()
+                let factor = |batch: &mut Batch| batch.refactor(csr, blocks, places, precision);
+                batches.par_iter_mut().map(factor).collect()
             },
             || -> Result<Vec<Option<Fallback>>> {
                 sparse.par_iter_mut().map(|sparse| sparse.refactor(csr, blocks, places)).collect()

@@ -163,6 +163,32 @@ fn blocks_alone_are_solved_in_one_step() {
     assert!(report.converged() && report.iterations <= 2, "{report}");
 }
 
+/// Blocks that nothing ties to each other are solved by their factors alone, to all digits, whatever their shape.
+#[test]
+fn direct_factors_solve_blocks_to_rounding() {
+    let (tied, blocks) = mixed();
+    let alone = Matrix::single(block_diagonal(tied.csr(), &blocks)).unwrap();
+    let wanted = noise(alone.csr().rows(), 5);
+    let mut b = vec![0.0; wanted.len()];
+    alone.csr().multiply(&wanted, &mut b);
+    let off = |mut factors: Manybodies| {
+        let mut x = vec![0.0; wanted.len()];
+        factors.apply(&b, &mut x).unwrap();
+        assert!(factors.fallbacks().is_empty());
+        distance(&x, &wanted)
+    };
+    let direct = off(Manybodies::direct(&alone, &blocks).unwrap());
+    assert!(direct < 1e-12, "{direct}");
+    // As a preconditioner, single precision does for most.
+    let enough = off(Manybodies::new(&alone, &blocks).unwrap());
+    assert!(enough > 1e3 * direct, "{enough}");
+    // New values keep the precision.
+    let mut factors = Manybodies::direct(&tied, &blocks).unwrap();
+    factors.refactor(&alone).unwrap();
+    let again = off(factors);
+    assert!(again < 1e-12, "{again}");
+}
+
 #[test]
 fn manybodies_has_the_same_bits_on_any_number_of_threads() {
     let (matrix, blocks) = mixed();

@@ -1,10 +1,12 @@
 //! Files as data: points, meshes, curves and level sets of any format; those that were read last stay in memory.
 
 use super::{Fault, flow, lock};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use undine_core::MemoryBudget;
-use undine_core::mesh::{Curves, Surface};
+use undine_core::glam::DVec3;
+use undine_core::mesh::{Curves, ElementClass, Surface};
+use undine_core::{ChannelSpec, MemoryBudget};
 use undine_geometry::levelset::LevelSet;
 use undine_io::vdb::{ReadOptions, points_of_grid, volume_of_grids};
 use undine_io::{FileMetadata, Format, IoError, Names, Points, usd};
@@ -88,8 +90,16 @@ fn read(reading: &Reading, budget: &MemoryBudget) -> Result<Found, Fault> {
             Geometry::Surface(Arc::new(Surface::new(name, positions, faces.polygons)?))
         }
         (_, Some(curves)) if !curves.strands.is_empty() => {
-            let positions = cloud.positions.clone();
-            Geometry::Curves(Arc::new(Curves::new(name, positions, curves.strands)?))
+            let mut mesh = Curves::new(name, cloud.positions.clone(), curves.strands)?;
+            for (name, values) in &curves.channels {
+                add_to_curves(&mut mesh, name, values.numbers(), values.vectors())?;
+            }
+            let data = Data::new(Geometry::Curves(Arc::new(mesh)));
+            // What is known of vertices comes before what is known of their curve.
+            let mut spread = data.cloud()?.into_owned();
+            spread.numbers.extend(cloud.numbers);
+            spread.vectors.extend(cloud.vectors);
+            return Ok(Found { data: data.with_cloud(spread)?, says_axes });
         }
         _ => {
             let data = Data::new(Geometry::Points(cloud));
@@ -111,6 +121,23 @@ fn read_scene(reading: &Reading) -> Result<undine_io::Geometry, Fault> {
         })),
         _ => Ok(found),
     }
+}
+
+/// Adds what is known of curves to them, be it numbers or vectors.
+pub(super) fn add_to_curves(
+    mesh: &mut Curves,
+    name: &str,
+    numbers: Option<Cow<'_, [f64]>>,
+    vectors: Option<Cow<'_, [DVec3]>>,
+) -> Result<(), Fault> {
+    if let Some(numbers) = numbers {
+        let spec = ChannelSpec::new(name.to_owned(), 0.0_f64);
+        mesh.add_channel_with(ElementClass::Curve, &spec, numbers.into_owned())?;
+    } else if let Some(vectors) = vectors {
+        let spec = ChannelSpec::new(name.to_owned(), DVec3::ZERO);
+        mesh.add_channel_with(ElementClass::Curve, &spec, vectors.into_owned())?;
+    }
+    Ok(())
 }
 
 fn cloud(points: Points) -> PointCloud {

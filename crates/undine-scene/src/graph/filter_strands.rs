@@ -1,5 +1,6 @@
 //! Strands that grow from points: a first groom.
 
+use super::files::add_to_curves;
 use super::{Call, Fault};
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -18,7 +19,8 @@ pub(super) static STRANDS: Declaration = Declaration {
     doc: "A strand on each point: hair, fur, grass",
     about: "Each strand begins at its point and grows along the normal `N` there, or upwards where points have none. `bend` is \
             added to its direction, the more the nearer to the tip; with a `curl-radius` it winds about its way. All edges \
-            of a strand are of one length. The same seed gives the same strands.",
+            of a strand are of one length. Channels of points, such as a `pscale` or `youngs` of each, hold for the whole strand. The \
+            same seed gives the same strands.",
     parameters: &[
         Parameter::number("length", Dimension::LENGTH, 0.2, "of each strand").positive(),
         Parameter::integer("segments", 31, "edges of each strand").between(1.0, 65536.0),
@@ -77,6 +79,7 @@ pub(super) fn strands(call: &Call<'_>) -> Result<Data, Fault> {
     let normals = cloud.vectors.get("N");
     let mut positions = Vec::new();
     let mut offsets = vec![0];
+    let mut roots = Vec::new();
     for (n, &root) in cloud.positions.iter().enumerate() {
         let normal = normals.map_or(up, |normals| normals[n].normalize_or(up));
         if normal.dot(towards) < least {
@@ -86,8 +89,18 @@ pub(super) fn strands(call: &Call<'_>) -> Result<Data, Fault> {
         let share = 1.0 - variation * unit(id, 0);
         form.grow(root, normal, share, TAU * unit(id, 1), &mut positions);
         offsets.push(positions.len() as u32);
+        roots.push(n);
     }
-    let curves = Curves::new("strands", positions, Strands::open(offsets)?)?;
+    let mut curves = Curves::new("strands", positions, Strands::open(offsets)?)?;
+    // A number of a point is none of a vertex; and its normal is where the strand goes, not where its cross-sections look.
+    for (name, values) in cloud.numbers.iter().filter(|(name, _)| *name != "id") {
+        let own: Vec<f64> = roots.iter().map(|&n| values[n]).collect();
+        add_to_curves(&mut curves, name, Some(own.into()), None)?;
+    }
+    for (name, values) in cloud.vectors.iter().filter(|(name, _)| *name != "N") {
+        let own: Vec<DVec3> = roots.iter().map(|&n| values[n]).collect();
+        add_to_curves(&mut curves, name, None, Some(own.into()))?;
+    }
     let attributes = call.data.attributes.clone();
     let motion = call.data.motion.clone();
     Ok(Data { geometry: Geometry::Curves(Arc::new(curves)), attributes, motion })

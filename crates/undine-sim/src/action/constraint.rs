@@ -633,6 +633,10 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Coupling for Bound<B, M, N> 
         self.ends.iter().map(|(object, _)| *object).collect()
     }
 
+    fn take_elements(&mut self, world: &World, time: f64) -> Result<()> {
+        self.gather(world, time)
+    }
+
     fn terms<'a>(&'a self, hung: &dyn Fn(ObjectId) -> Hung<'a>) -> Vec<Box<dyn Term + 'a>> {
         let term = |batch: &'a Batch<B::Element, M, N>| {
             Box::new(batch.term(self.label, &self.bond, self.damping, hung)) as Box<dyn Term + 'a>

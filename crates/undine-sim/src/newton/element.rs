@@ -27,7 +27,7 @@ use undine_core::glam::DVec3;
 use undine_linsolve::matrix::{Element, Elements};
 
 /// Elements that one task works on where no list of `undine-linsolve` cuts them.
-const ELEMENTS_PER_TASK: usize = 512;
+pub(super) const ELEMENTS_PER_TASK: usize = 512;
 
 /// How a Constraint joins the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -525,6 +525,10 @@ impl<C: Constraint<M, N>, const M: usize, const N: usize> Term for ConstraintTer
 
     fn by_parameters(&self, row_of: &[u32], each: &mut dyn FnMut(usize, usize, f64)) {
         self.each_by_parameter(row_of, each);
+    }
+
+    fn by_unknowns(&self, row_of: &[u32]) -> Vec<(u32, u32, f64)> {
+        self.exact_stiffness(row_of)
     }
 
     fn merit(&self, dt: f64) -> Merit {

@@ -75,6 +75,19 @@ pub enum NewtonError {
         /// What it should be.
         wanted: &'static str,
     },
+    /// Something is not in a stable balance, so that nothing can be said of how the balance would move.
+    #[error(
+        "{of} is in no stable balance at {place}: its stiffness there is {found:.1e} after all that it hangs on has given way; hold it, \
+         give it Constraints that resist, or let it come to rest"
+    )]
+    NotStable {
+        /// Which Object.
+        of: String,
+        /// Where in it.
+        place: String,
+        /// The pivot of the stiffness.
+        found: f64,
+    },
     /// The terms of a solve are not those that the system was connected with.
     #[error("the system was connected with {wanted}, but is solved with {found}; connect it again")]
     NotConnected {

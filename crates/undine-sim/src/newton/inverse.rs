@@ -9,9 +9,10 @@ use super::rod::Columns;
 use super::term::Term;
 use super::{ConstraintTerm, Mode};
 use crate::constraint::{Constraint, Scaling};
-use rayon::prelude::*;
 use std::collections::BTreeMap;
 use undine_core::Forest;
+use undine_linsolve::manybodies::{Blocks, Manybodies};
+use undine_linsolve::{Csr, Matrix, Preconditioner};
 
 /// What is added to the diagonal of the scaled system.
 const REGULARISATION: f64 = 1e-11;
@@ -51,6 +52,32 @@ pub trait Balancing {
     fn set_parameters(&mut self, values: &[f64]);
 }
 
+/// The forces that are out of balance, row by row.
+fn out_of_balance<B: Balancing>(on: &B, force: &[f64]) -> std::result::Result<Vec<f64>, B::Error> {
+    let mut sum = force.to_vec();
+    on.with_terms(|terms, row_of| {
+        terms.iter().for_each(|term| term.add_forces(row_of, &mut sum));
+        Ok(())
+    })?;
+    Ok(sum)
+}
+
+/// The length of forces by weights.
+fn norm(force: &[f64], weight: &[f64]) -> f64 {
+    let squares = force.iter().zip(weight).map(|(force, weight)| (force * weight).powi(2));
+    squares.sum::<f64>().sqrt()
+}
+
+/// What is out of balance, as a share of the forces that Constraints are to balance; 0 where there are none.
+pub fn imbalance<B: Balancing>(
+    on: &B,
+    force: &[f64],
+    weight: &[f64],
+) -> std::result::Result<f64, B::Error> {
+    let (left, scale) = (out_of_balance(on, force)?, norm(force, weight));
+    Ok(if scale > 0.0 { norm(&left, weight) / scale } else { 0.0 })
+}
+
 /// Finds rest parameters such that the forces of Constraints balance those on unknowns, weighted by `weight`; a weight of 0 leaves a
 /// row out.
 pub fn balance<B: Balancing>(
@@ -60,20 +87,10 @@ pub fn balance<B: Balancing>(
 ) -> std::result::Result<Balance, B::Error> {
     let start = on.parameters();
     let mut values: Vec<f64> = start.iter().map(|(value, _)| *value).collect();
-    let norm = |force: &[f64]| {
-        let squares = force.iter().zip(weight).map(|(force, weight)| (force * weight).powi(2));
-        squares.sum::<f64>().sqrt()
-    };
+    let norm = |force: &[f64]| norm(force, weight);
+    let imbalance = |on: &B| out_of_balance(on, force);
     let scale = norm(force);
     let mut report = Balance { parameters: values.len(), steps: 0, residual: 1.0 };
-    let imbalance = |on: &B| -> std::result::Result<Vec<f64>, B::Error> {
-        let mut sum = force.to_vec();
-        on.with_terms(|terms, row_of| {
-            terms.iter().for_each(|term| term.add_forces(row_of, &mut sum));
-            Ok(())
-        })?;
-        Ok(sum)
-    };
     let mut left = imbalance(on)?;
     while report.steps < STEPS {
         report.residual = if scale > 0.0 { norm(&left) / scale } else { 0.0 };
@@ -113,43 +130,55 @@ pub fn balance<B: Balancing>(
 fn step(terms: &[&dyn Term], row_of: &[u32], left: &[f64], weight: &[f64]) -> Result<Vec<f64>> {
     // W ∂f/∂p, by rows.
     let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); left.len()];
-    let mut first = 0;
+    let mut count = 0;
     for term in terms {
         term.by_parameters(row_of, &mut |column, row, value| {
             let value = value * weight[row];
             if value != 0.0 {
-                rows[row].push(((first + column) as u32, value));
+                rows[row].push(((count + column) as u32, value));
             }
         });
-        first += term.parameters();
+        count += term.parameters();
     }
-    let mut scale = vec![0.0_f64; first];
+    let mut scale = vec![0.0_f64; count];
     for (column, value) in rows.iter().flatten() {
         scale[*column as usize] += value * value;
     }
     scale.iter_mut().for_each(|s| *s = if *s > 0.0 { s.sqrt().recip() } else { 0.0 });
-    // Strands know nothing of each other: each is solved by itself.
-    let parts = parts(&rows, first);
-    let found: Vec<Vec<(u32, f64)>> =
-        parts.par_iter().map(|part| part.solve(&rows, &scale, left, weight)).collect();
-    let mut x = vec![0.0; first];
-    for (parameter, value) in found.into_iter().flatten() {
-        x[parameter as usize] = value;
+    let mut right = vec![0.0; count];
+    for (row, entries) in rows.iter_mut().enumerate() {
+        for (column, value) in entries {
+            *value *= scale[*column as usize];
+            right[*column as usize] -= *value * weight[row] * left[row];
+        }
     }
+    // Strands know nothing of each other: each is a block of its own.
+    let normal = Matrix::single(normal_equations(&rows, count)?)?;
+    let mut x = vec![0.0; count];
+    Manybodies::direct(&normal, &parts(&rows, count))?.apply(&right, &mut x)?;
+    x.iter_mut().zip(&scale).for_each(|(x, scale)| *x *= scale);
     Ok(x)
 }
 
-/// Parameters that rows tie together.
-#[derive(Debug, Default)]
-struct TiedParameters {
-    /// The parameters, by the first row that each is in, so that those of a strand come from root to tip.
-    parameters: Vec<u32>,
-    /// The rows that they are in.
-    rows: Vec<u32>,
+/// AᵀA of rows, with what is added to its diagonal.
+fn normal_equations(rows: &[Vec<(u32, f64)>], count: usize) -> Result<Csr<f64>> {
+    let mut of_parameter: Vec<Vec<(u32, f64)>> = vec![Vec::new(); count];
+    for (row, entries) in rows.iter().enumerate() {
+        for &(parameter, value) in entries {
+            of_parameter[parameter as usize].push((row as u32, value));
+        }
+    }
+    Ok(Csr::from_rows(count, count, |parameter, out| {
+        out.push((parameter as u32, REGULARISATION));
+        for &(row, own) in &of_parameter[parameter] {
+            out.extend(rows[row as usize].iter().map(|&(other, value)| (other, own * value)));
+        }
+    })?)
 }
 
-/// All parts, by their least parameter. Parameters without effect are in none.
-fn parts(rows: &[Vec<(u32, f64)>], parameters: usize) -> Vec<TiedParameters> {
+/// Parameters that rows tie together, those of each part by the first row that they are in, so that those of a strand come from
+/// root to tip. Parameters without effect are in none.
+fn parts(rows: &[Vec<(u32, f64)>], parameters: usize) -> Blocks {
     let mut tied = Forest::new(parameters);
     let mut first_row = vec![u32::MAX; parameters];
     for (row, entries) in rows.iter().enumerate() {
@@ -159,86 +188,14 @@ fn parts(rows: &[Vec<(u32, f64)>], parameters: usize) -> Vec<TiedParameters> {
             tied.join(entries[0].0, parameter);
         }
     }
-    let mut parts: BTreeMap<u32, TiedParameters> = BTreeMap::new();
+    let mut parts: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let mut order: Vec<u32> = (0..parameters as u32).collect();
     order.retain(|&n| first_row[n as usize] != u32::MAX);
     order.sort_by_key(|&n| (first_row[n as usize], n));
     for n in order {
-        parts.entry(tied.root(n)).or_default().parameters.push(n);
+        parts.entry(tied.root(n)).or_default().push(n);
     }
-    for (row, entries) in rows.iter().enumerate() {
-        if let Some(&(parameter, _)) = entries.first() {
-            parts.entry(tied.root(parameter)).or_default().rows.push(row as u32);
-        }
-    }
-    parts.into_values().collect()
-}
-
-impl TiedParameters {
-    /// The step of these parameters: normal equations in a band, factored as L·Lᵀ.
-    fn solve(
-        &self,
-        rows: &[Vec<(u32, f64)>],
-        scale: &[f64],
-        left: &[f64],
-        weight: &[f64],
-    ) -> Vec<(u32, f64)> {
-        let count = self.parameters.len();
-        let place: BTreeMap<u32, usize> = self.parameters.iter().copied().zip(0..).collect();
-        let entries = |row: u32| {
-            rows[row as usize].iter().map(|(n, value)| (place[n], value * scale[*n as usize]))
-        };
-        let width = |row: &u32| {
-            let places = || entries(*row).map(|(place, _)| place);
-            places().max().unwrap_or(0) - places().min().unwrap_or(0)
-        };
-        let band = 1 + self.rows.iter().map(width).max().unwrap_or(0);
-        // Row i holds columns i − band + 1 to i.
-        let mut l = vec![0.0; count * band];
-        let mut x = vec![0.0; count];
-        let mut own: Vec<(usize, f64)> = Vec::new();
-        for &row in &self.rows {
-            own.clear();
-            own.extend(entries(row));
-            let rest = weight[row as usize] * left[row as usize];
-            for &(i, a) in &own {
-                x[i] -= a * rest;
-                for &(j, c) in own.iter().filter(|(j, _)| *j <= i) {
-                    l[i * band + band - 1 + j - i] += a * c;
-                }
-            }
-        }
-        for i in 0..count {
-            l[i * band + band - 1] += REGULARISATION;
-            let begin = (i + 1).saturating_sub(band);
-            for j in begin..=i {
-                let from = begin.max((j + 1).saturating_sub(band));
-                let own = &l[i * band + band - 1 + from - i..i * band + band - 1 + j - i];
-                let other = &l[j * band + band - 1 + from - j..j * band + band - 1];
-                let dot = own.iter().zip(other).fold(0.0, |sum, (a, b)| sum + a * b);
-                let at = i * band + band - 1 + j - i;
-                let sum = l[at] - dot;
-                l[at] = match i == j {
-                    // Rounding may leave nothing of the regularisation: such a parameter stays.
-                    true if sum > 0.0 => sum.sqrt(),
-                    true => f64::INFINITY,
-                    false => sum / l[j * band + band - 1],
-                };
-            }
-            let own = &l[i * band + band - 1 + begin - i..i * band + band - 1];
-            let dot = own.iter().zip(&x[begin..i]).fold(0.0, |sum, (l, x)| sum + l * x);
-            x[i] = (x[i] - dot) / l[i * band + band - 1];
-        }
-        for i in (0..count).rev() {
-            x[i] /= l[i * band + band - 1];
-            let begin = (i + 1).saturating_sub(band);
-            for j in begin..i {
-                x[j] -= l[i * band + band - 1 + j - i] * x[i];
-            }
-        }
-        let scaled = |(&n, x): (&u32, &f64)| (n, x * scale[n as usize]);
-        self.parameters.iter().zip(&x).map(scaled).collect()
-    }
+    Blocks::lists(parts.into_values())
 }
 
 impl<C: Constraint<M, N>, const M: usize, const N: usize> ConstraintTerm<'_, C, M, N> {
@@ -293,7 +250,7 @@ impl<C: Constraint<M, N>, const M: usize, const N: usize> ConstraintTerm<'_, C, 
     }
 
     /// S, without hard rows.
-    fn soft(&self, element: &C::Element) -> Scaling<M> {
+    pub(super) fn soft(&self, element: &C::Element) -> Scaling<M> {
         let mut scaling = self.constraint.scaling(element);
         if let (Mode::Compliance, Scaling::Diagonal(s)) = (self.mode, &mut scaling) {
             s.iter_mut().filter(|s| **s == f64::INFINITY).for_each(|s| *s = 0.0);

@@ -14,6 +14,7 @@ pub mod contact;
 mod coordinates;
 pub mod coulomb;
 pub mod element;
+pub mod equilibrium;
 pub mod error;
 pub mod force;
 pub mod inverse;
@@ -34,6 +35,7 @@ pub mod unknowns;
 
 pub use contact::{Contact, ContactEnd, Contacts};
 pub use element::{ConstraintTerm, Damping, Mode, Values};
+pub use equilibrium::Equilibrium;
 pub use error::NewtonError;
 pub use force::ForceTerm;
 pub use iterate::{

@@ -130,6 +130,39 @@ impl RodHang {
         }
     }
 
+    /// Whether a node is the turn of the edge.
+    pub fn is_turn(&self, n: usize) -> bool {
+        self.parts[n] == Part::Turn
+    }
+
+    /// The length of the edge [m]; 0 if it has none.
+    pub fn length(&self) -> f64 {
+        if self.per_length > 0.0 { self.per_length.recip() } else { 0.0 }
+    }
+
+    /// The vertex with its frame, and what they hang on, after the nodes have moved by `du`, each node's where `columns` has it.
+    pub fn after(&self, at: &Placed, columns: &Columns, du: &[f64]) -> (Placed, Self) {
+        let (mut x, mut e, mut turn) = (at.x, self.tangent * self.length(), 0.0);
+        for (part, &node) in self.parts[..self.count].iter().zip(&self.nodes) {
+            let first = columns.of(node);
+            if *part == Part::Turn {
+                turn = du[first];
+                continue;
+            }
+            let moved = DVec3::from_slice(&du[first..first + 3]);
+            let is_end = *part == Part::End;
+            e += if is_end { moved } else { -moved };
+            if is_end == self.at_end {
+                x += moved;
+            }
+        }
+        let length = e.length();
+        let per_length = if length > 0.0 { length.recip() } else { 0.0 };
+        let tangent = e.normalize_or(self.tangent);
+        let frame = transported(at.frame, tangent, turn);
+        (Placed { x, frame }, Self { tangent, per_length, ..*self })
+    }
+
     /// How far (δx, δφ) moves with the unknowns.
     pub fn moved(&self, du: &[f64], row_of: &[u32]) -> [DVec3; 2] {
         let (mut x, mut turn) = (DVec3::ZERO, DVec3::ZERO);
@@ -177,7 +210,7 @@ impl Columns {
                 if !self.nodes.contains(&node) {
                     self.nodes.push(node);
                     self.starts.push(self.width as u32);
-                    let is_turn = matches!(hang, Hang::Rod(rod) if rod.parts[n] == Part::Turn);
+                    let is_turn = matches!(hang, Hang::Rod(rod) if rod.is_turn(n));
                     self.width += if is_turn { 1 } else { 3 };
                 }
             }
@@ -205,7 +238,7 @@ impl Columns {
 
     /// Where the unknowns of one of the nodes begin.
     #[inline]
-    fn of(&self, node: u32) -> usize {
+    pub fn of(&self, node: u32) -> usize {
         let at = self.nodes.iter().position(|&known| known == node).unwrap_or(0);
         self.starts[at] as usize
     }

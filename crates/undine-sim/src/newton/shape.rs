@@ -16,8 +16,8 @@ use crate::constraint::Placed;
 use rayon::prelude::*;
 use undine_core::glam::{DMat3, DVec3};
 
-use super::rod::RodHang;
 pub use super::rod::Rods;
+use super::rod::{Columns, RodHang};
 
 /// Particles that one task places.
 const PARTICLES_PER_TASK: usize = 1024;
@@ -441,6 +441,43 @@ impl Hang<'_> {
             }
         }
         q
+    }
+
+    /// Whether the unknowns of a node are turns [rad], and not moves [m].
+    pub fn is_turn(&self, n: usize) -> bool {
+        match self {
+            Self::Body { .. } => n == 1,
+            Self::Rod(rod) => rod.is_turn(n),
+            Self::Fixed | Self::Point { .. } | Self::Weights { .. } => false,
+        }
+    }
+
+    /// The particle, and what it hangs on, after its nodes have moved by `du`, each node's where `columns` has it.
+    pub fn after(&self, at: &Placed, columns: &Columns, du: &[f64]) -> (Placed, Self) {
+        let moved = |node: u32| DVec3::from_slice(&du[columns.of(node)..][..3]);
+        match *self {
+            Self::Fixed => (*at, *self),
+            Self::Point { node } => (Placed { x: at.x + moved(node), ..*at }, *self),
+            Self::Body { node, lever } => {
+                let turn = super::rotation::exp(moved(node + 1));
+                let turned = turn * lever;
+                let x = at.x + moved(node) + (turned - lever);
+                (Placed { x, frame: turn * at.frame }, Self::Body { node, lever: turned })
+            }
+            Self::Weights { node, points, weights } => {
+                let mut placed = *at;
+                for (point, &[w, gx, gy, gz]) in points.iter().zip(weights) {
+                    let moved = moved(node + point);
+                    placed.x += moved * w;
+                    placed.frame += DMat3::from_cols(moved * gx, moved * gy, moved * gz);
+                }
+                (placed, *self)
+            }
+            Self::Rod(rod) => {
+                let (placed, rod) = rod.after(at, columns, du);
+                (placed, Self::Rod(rod))
+            }
+        }
     }
 
     /// What δx is per block of q: the matrix of each block, none beyond the second.

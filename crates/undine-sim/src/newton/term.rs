@@ -88,6 +88,12 @@ pub trait Term: Sync {
     /// Hands out the derivatives of those forces by rest parameters: which parameter, which row, how much.
     fn by_parameters(&self, _row_of: &[u32], _each: &mut dyn FnMut(usize, usize, f64)) {}
 
+    /// ∂f/∂u of those forces, exact and not projected: row, column, value, of each element all that it has. Contacts and Forces hand out
+    /// nothing.
+    fn by_unknowns(&self, _row_of: &[u32]) -> Vec<(u32, u32, f64)> {
+        Vec::new()
+    }
+
     /// The energy of all elements at the current iterate, and how far hard rows are off.
     fn merit(&self, dt: f64) -> Merit;
 }

@@ -547,3 +547,54 @@ fn far_from_the_origin_the_loop_converges_all_the_same() {
     let (near, far) = (run(DVec3::ZERO), run(DVec3::new(1e4, -1e4, 1e4)));
     assert!((near - far).length() < 1e-8, "{near} {far}");
 }
+
+/// ∂f/∂u is that of differences, on points, bodies and weighted particles, with nothing projected away; but for what turns that
+/// are no coordinates make unsymmetric of torques out of balance.
+#[test]
+fn exact_derivatives_of_forces_are_those_of_differences() {
+    let mut stand = mobile();
+    let placed = stand.placed();
+    let ends = [placed[BOUNDARY][0], placed[BOUNDARY][2]];
+    let mut weld = Joint::between(&ends, [300.0, 20.0]);
+    weld.offset += DVec3::new(0.1, -0.05, 0.2);
+    stand.welds.push(Links::new([BOUNDARY, BOUNDARY], [([0, 2], weld)]));
+    let system = System::new(stand.unknowns()).unwrap();
+    let (row_of, rows) = (system.row_of(), stand.unknowns().rows());
+    let mut exact = vec![0.0; rows * rows];
+    stand.with(|_, at| {
+        for (row, column, value) in at.terms.iter().flat_map(|term| term.by_unknowns(row_of)) {
+            exact[row as usize * rows + column as usize] += value;
+        }
+    });
+    let forces = |stand: &Stand| {
+        let mut sum = vec![0.0; rows];
+        stand.with(|_, at| at.terms.iter().for_each(|term| term.add_forces(row_of, &mut sum)));
+        sum
+    };
+    let mut wanted = vec![0.0; rows * rows];
+    let h = 1e-5;
+    stand.save();
+    for column in 0..rows {
+        let mut du = vec![0.0; rows];
+        du[column] = h;
+        let mut at = |alpha: f64| {
+            stand.step(&du, alpha).unwrap();
+            forces(&stand)
+        };
+        let (before, after) = (at(-1.0), at(1.0));
+        for row in 0..rows {
+            wanted[row * rows + column] = (after[row] - before[row]) / (2.0 * h);
+        }
+    }
+    let largest = wanted.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+    let mut indefinite = false;
+    for row in 0..rows {
+        for column in 0..rows {
+            let both = wanted[row * rows + column] + wanted[column * rows + row];
+            let found = exact[row * rows + column];
+            assert!((found - 0.5 * both).abs() < 1e-8 * largest, "{row} {column}: {found} {both}");
+        }
+        indefinite |= exact[row * rows + row] > 1e-3 * largest;
+    }
+    assert!(indefinite, "springs that are pushed together make it so");
+}

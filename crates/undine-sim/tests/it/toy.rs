@@ -365,6 +365,7 @@ impl Object for Pool {
             walls,
             particles: None,
             interior: None,
+            fine: None,
         };
         let offers = Offers { fluid: Some(fluid), ..Offers::default() };
         Ok(vec![Self { id: ingest.offer(id, BTreeMap::new(), offers), fluid }])

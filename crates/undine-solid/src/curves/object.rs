@@ -5,7 +5,7 @@
 //! by backward Euler: x = xⁿ + Δt v, ω = θ/Δt; without a Constraint, they follow their parabolas. What the scene holds is
 //! where its input is at the end of the step, and no unknown.
 
-use super::strands::Start;
+use super::strands::{self, Start};
 use rayon::prelude::*;
 use std::sync::Arc;
 use undine_core::glam::{DMat3, DQuat, DVec3};
@@ -14,7 +14,7 @@ use undine_core::{ChannelSpec, Handle};
 use undine_geometry::Motion;
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
 use undine_sim::action::force::implicit_kick;
-use undine_sim::input::{Data, Geometry};
+use undine_sim::input::{Data, Geometry, PointCloud};
 use undine_sim::newton::rod::transported;
 use undine_sim::newton::shape::Rods as Held;
 use undine_sim::offers::{Dofs, Embedded, Looks, Material, Rods, StrandLooks, Topological};
@@ -153,10 +153,12 @@ impl Object for CurvesObject {
         let start = Start::of(ingest, values, curves, &cloud)?;
         let domain = ingest.values().number("voxel")?;
         let domain = ingest.world.domain(domain)?;
+        strands::check_reach(ingest, curves.connectivity(), &start.positions, domain)?;
         let points = TopologicalParticles::new(ingest.path, &ingest.world.domains[domain])?;
         let points = ingest.world.points.add(points);
         let mut object = add_channels(ingest.world, points)?;
         object.fill(ingest.world, domain, &start)?;
+        take_channels(&mut ingest.world.points[points], &cloud)?;
         let strands = Arc::new(curves.connectivity().clone());
         let ids = ingest.world.points[points].column(ingest.world.points[points].id())?.to_vec();
         let edges =
@@ -300,6 +302,27 @@ fn add_channels(world: &mut World, id: Id<TopologicalParticles>) -> Result<Curve
         led: Led::default(),
         sound: 0.0,
     })
+}
+
+/// Takes on whatever else the input knows of vertices, such as what a parameter of a Constraint varies by. Where cross-sections look is in
+/// their frames.
+fn take_channels(points: &mut TopologicalParticles, cloud: &PointCloud) -> Result<()> {
+    let is_known = |points: &TopologicalParticles, name: &str| {
+        name == "N" || points.channels().infos().any(|info| info.name == name)
+    };
+    for (name, values) in &cloud.numbers {
+        if !is_known(points, name) {
+            let handle = points.add_channel(&ChannelSpec::new(name.clone(), 0.0_f64))?;
+            points.column_mut(handle)?.copy_from_slice(values);
+        }
+    }
+    for (name, values) in &cloud.vectors {
+        if !is_known(points, name) {
+            let handle = points.add_channel(&ChannelSpec::new(name.clone(), DVec3::ZERO))?;
+            points.column_mut(handle)?.copy_from_slice(values);
+        }
+    }
+    Ok(())
 }
 
 /// What Constraints take from vertices and edges.

@@ -5,9 +5,10 @@ use super::frames;
 use super::section::Section;
 use undine_core::glam::{DMat3, DVec3};
 use undine_core::mesh::{Curves, Strands};
+use undine_core::{Bucket, GridDomain};
 use undine_sim::input::PointCloud;
 use undine_sim::newton::shape::Rods;
-use undine_sim::{Ingest, Result, Values};
+use undine_sim::{Id, Ingest, Result, Values};
 
 /// How the scene holds the roots of strands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -213,4 +214,28 @@ fn check(ingest: &Ingest<'_>, strands: &Strands, positions: &[DVec3]) -> Result<
         }
     }
     Ok(())
+}
+
+/// Refuses what is farther away than Buckets reach.
+pub fn check_reach(
+    ingest: &Ingest<'_>,
+    strands: &Strands,
+    positions: &[DVec3],
+    domain: Id<GridDomain>,
+) -> Result<()> {
+    let frame = ingest.world.domains[domain].frame();
+    let is_beyond = |at: &&DVec3| frame.locate(**at, 0, "a vertex").is_err();
+    let Some(at) = positions.iter().find(is_beyond) else { return Ok(()) };
+    let vertex = positions.iter().position(|other| other == at).unwrap_or(0);
+    let strand = (0..strands.len()).find(|&n| strands.vertices(n).contains(&vertex)).unwrap_or(0);
+    let reach = frame.bucket_size(0) * f64::from(Bucket::limit(0));
+    let what = format!(
+        "vertex {} of curve {strand} is at {at} m, but with this `voxel` there is nothing beyond {reach:.3e} m",
+        vertex - strands.vertices(strand).start
+    );
+    Err(ingest.bad(
+        "input",
+        what,
+        "move it nearer to the origin, look at its unit, or give a larger `voxel`",
+    ))
 }

@@ -5,6 +5,7 @@ pub mod gas;
 pub mod geometry;
 pub mod linsolve;
 pub mod liquid;
+pub mod solid;
 
 use crate::page::Page;
 
@@ -18,6 +19,7 @@ pub const PAGES: &[Page] = &[
     Page { name: "geometry", title: "Validation of geometry", cases: geometry::CASES },
     Page { name: "gas", title: "Validation of gases", cases: gas::CASES },
     Page { name: "liquid", title: "Validation of liquids", cases: liquid::CASES },
+    Page { name: "solid", title: "Validation of solids", cases: solid::CASES },
 ];
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Sums over all cells round differently on another number of processes, and liquids amplify: so a few frames are compared particle by
 //! particle, and what nature keeps to the end.
 
-use super::together::runs;
+use super::together::{in_the_full_tier, runs};
 use crate::program::{Stage, files, succeeds};
 use std::collections::BTreeMap;
 use undine_core::glam::DVec3;
@@ -95,13 +95,6 @@ fn a_dam_with_a_narrow_band_breaks_on_two_processes_as_on_one() {
         let centre = |all: &BTreeMap<u64, DVec3>| all.values().sum::<DVec3>() / all.len() as f64;
         let off = centre(&found).distance(centre(&wanted));
         assert!(off < 1e-3, "frame {frame}: centres are {off} m apart");
-    }
-}
-
-/// What more processes would show is seldom worth the wait.
-fn in_the_full_tier(test: impl FnOnce()) {
-    if std::env::var_os("UNDINE_FULL").is_some() {
-        test();
     }
 }
 

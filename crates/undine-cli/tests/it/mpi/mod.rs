@@ -5,6 +5,8 @@ mod air;
 #[cfg(feature = "mpi")]
 mod failure;
 #[cfg(feature = "mpi")]
+mod hair;
+#[cfg(feature = "mpi")]
 mod liquid;
 #[cfg(feature = "mpi")]
 mod resume;
@@ -33,6 +35,13 @@ mod together {
     pub fn example(name: &str) -> Stage {
         let file = format!("{}/../../examples/{name}/scene.kdl", env!("CARGO_MANIFEST_DIR"));
         Stage::new(&std::fs::read_to_string(file).expect("an example"))
+    }
+
+    /// Runs a test in the full tier alone: what more processes would show is seldom worth the wait.
+    pub fn in_the_full_tier(test: impl FnOnce()) {
+        if std::env::var_os("UNDINE_FULL").is_some() {
+            test();
+        }
     }
 
     /// What does not depend on how many processes there are: all but checkpoints, which say how many wrote them, and pictures, of

@@ -297,3 +297,42 @@ fn channels_of_customary_names_hold_what_is_customary() {
         assert!(set(channel, value).is_ok(), "{channel} {value}");
     }
 }
+
+/// What is known of a point holds for the whole strand that grows from it: its number apart, and its normal.
+#[test]
+fn strands_have_what_their_points_have() {
+    let points = node("points", &[("at", text("0 0 0 m; 1 0 0 m; 2 0 0 m"))]);
+    let thick = node(
+        "set",
+        &[("channel", text("pscale")), ("value", text("30 um")), ("most", text("60 um"))],
+    );
+    let fast = node("set", &[("channel", text("v")), ("value", text("0 0 2 m/s"))]);
+    let number = node("set", &[("channel", text("id")), ("value", text("7"))]);
+    let up = node("set", &[("channel", text("N")), ("value", text("0 1 0"))]);
+    let grown = node("strands", &[("segments", whole(4))]);
+    let roots = cloud(vec![points.clone(), thick.clone()]).numbers["pscale"].clone();
+    assert!(roots[0] != roots[1] && roots[1] != roots[2], "{roots:?}");
+    let hair = cloud(vec![points, thick, fast, number, up, grown]);
+    assert_eq!(hair.positions.len(), 15);
+    for (n, pscale) in hair.numbers["pscale"].iter().enumerate() {
+        assert_eq!(*pscale, roots[n / 5], "vertex {n}");
+        assert_eq!(hair.vectors[VELOCITY][n], DVec3::Z * 2.0);
+    }
+    assert!(!hair.numbers.contains_key("id") && !hair.vectors.contains_key("N"));
+}
+
+/// Of a file, what is known of curves holds for their vertices, unless those know better.
+#[test]
+fn curves_of_files_have_what_is_known_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("hair.usda");
+    let text_of = "#usda 1.0\ndef BasisCurves \"hair\"\n{\n    uniform token type = \"linear\"\n    \
+         int[] curveVertexCounts = [2, 3]\n    \
+         point3f[] points = [(0, 0, 0), (0, 1, 0), (1, 0, 0), (1, 1, 0), (1, 2, 0)]\n    \
+         float[] primvars:youngs = [3, 4] (interpolation = \"uniform\")\n    \
+         float[] primvars:density = [1, 2, 3, 4, 5] (interpolation = \"vertex\")\n}\n";
+    std::fs::write(&file, text_of).unwrap();
+    let hair = cloud(vec![node("load", &[("file", text(&file.display().to_string()))])]);
+    assert_eq!(hair.numbers["youngs"], [3.0, 3.0, 4.0, 4.0, 4.0]);
+    assert_eq!(hair.numbers["density"], [1.0, 2.0, 3.0, 4.0, 5.0]);
+}

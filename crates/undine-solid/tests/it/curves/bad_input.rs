@@ -1,6 +1,6 @@
 //! What cannot be a rod is refused, with what would be right.
 
-use super::scene::{curves, elastic, gravity, rod, straight};
+use super::scene::{curves, elastic, gravity, rod, straight, with_numbers};
 use crate::scene::Run;
 use undine_core::glam::DVec3;
 use undine_schema::setup::{Behavior, Group};
@@ -45,4 +45,43 @@ fn absurd_stiffness_is_told_with_what_to_change() {
     let data = curves(&[straight(DVec3::ZERO, DVec3::X * 0.1, 10)]);
     let found = refusal(rod().set("youngs", 1e24), data);
     assert!(found.contains("double precision") && found.contains("youngs"), "{found}");
+}
+
+#[test]
+fn an_absurd_step_is_told_with_what_to_change() {
+    let data = curves(&[straight(DVec3::ZERO, DVec3::X * 0.1, 10)]);
+    let setup: Group = elastic(rod()).with(gravity());
+    let mut simulation = Run::default().with_frame(1e6).of(&setup, vec![("rod", data)]);
+    let found = simulation.advance_frame(&mut (), |_, _| Ok(())).unwrap_err().to_string();
+    assert!(found.contains("1000000 s") && found.contains("take shorter steps"), "{found}");
+}
+
+#[test]
+fn vertices_that_are_no_places_are_named() {
+    let mut strand = straight(DVec3::ZERO, DVec3::X, 4);
+    strand[3].y = f64::NAN;
+    let good = straight(DVec3::Y, DVec3::ONE, 4);
+    let found = refusal(rod(), curves(&[good, strand]));
+    assert!(found.contains("vertex 3 of curve 1") && found.contains("give it a place"), "{found}");
+}
+
+#[test]
+fn strands_beyond_all_buckets_are_named() {
+    let far = straight(DVec3::X * 1e9, DVec3::X * 1.1e9, 4);
+    let good = straight(DVec3::Y, DVec3::ONE, 4);
+    let found = refusal(rod(), curves(&[good, far]));
+    assert!(found.contains("vertex 0 of curve 1 is at"), "{found}");
+    assert!(found.contains("look at its unit"), "{found}");
+}
+
+#[test]
+fn channels_are_held_to_the_same_bounds_as_parameters() {
+    let data = curves(&[straight(DVec3::ZERO, DVec3::X, 4)]);
+    for (channel, bad) in [("pscale", -1e-3), ("youngs", 0.0), ("density", f64::NAN)] {
+        let mut values = vec![1000.0; 5];
+        values[2] = bad;
+        let found = refusal(rod(), with_numbers(&data, channel, values));
+        assert!(found.contains(&format!("channel `{channel}`")), "{found}");
+        assert!(found.contains("element 2") && found.contains("has to be"), "{found}");
+    }
 }

@@ -1,8 +1,8 @@
 //! Vortices leave a cylinder in a wind by turns: at Re = 100 with a Strouhal number f D/U of 0.164 to 0.166 in an unbounded stream (C. H. K.
 //! Williamson, *Vortex Dynamics in the Cylinder Wake*, 1996).
 //!
-//! A flow in two dimensions: one Bucket along the cylinder, closed without friction at both ends. The stream is 14 diameters wide, which
-//! makes it faster beside the cylinder by up to a fourteenth.
+//! A flow in two dimensions: one Bucket along the cylinder, closed without friction at both ends. The stream is 12 diameters wide, which
+//! makes it faster beside the cylinder by up to a twelfth.
 
 use crate::page::Case;
 use crate::verdict::Verdict;
@@ -33,8 +33,8 @@ const DENSITY: f64 = 1.204;
 /// Frames in a second, each of two substeps.
 const RATE: f64 = 50.0;
 /// How long [s], and from when on waves are counted.
-const LENGTH: f64 = 14.0;
-const SETTLED: f64 = 8.0;
+const LENGTH: f64 = 10.0;
+const SETTLED: f64 = 6.0;
 
 fn run() -> Verdict {
     match simulate() {
@@ -74,7 +74,7 @@ fn stream() -> Result<Simulation> {
         let pose = Pose { translation: 0.5 * (min + max), ..Pose::IDENTITY };
         Ok(Shape::cuboid(0.5 * (max - min))?.moved(&pose)?)
     };
-    let (low, high) = (DVec3::new(-5.0, -7.0, 0.0), DVec3::new(15.0, 7.0, 0.0));
+    let (low, high) = (DVec3::new(-4.0, -6.0, 0.0), DVec3::new(12.0, 6.0, 0.0));
     let thick = DVec3::Z * 7.5 * VOXEL;
     let room = cuboid(ACROSS * low + 0.5 * VOXEL, ACROSS * high + thick)?;
     let pose = Pose { translation: DVec3::new(0.0, 0.3 * VOXEL, 0.0), ..Pose::IDENTITY };

@@ -1,0 +1,56 @@
+//! Scenes of hair that are not as they should be, and what is said of them.
+
+use crate::program::{Stage, ended};
+
+/// A tuft on a ball that grows straight out of it.
+const TUFT: &str = r#"
+setup "tuft" fps=24 frames=2 substeps=2
+input "head" {
+    sphere radius="9 cm"
+}
+input "groom" {
+    sphere radius="9 cm" form="surface"
+    scatter on="surface" count=5 seed=5
+    strands length="10 cm" segments=8
+}
+curves "hair" input="groom" roots="clamped"
+stretching
+bending
+twisting
+collider "skull" input="head"
+collision
+output dir="cache"
+"#;
+
+#[test]
+fn strands_that_begin_inside_of_a_collider_are_told_of() {
+    let sound = ended(&["run", &Stage::new(TUFT).scene()]);
+    assert_eq!(sound.code, 0, "{}", sound.error);
+    assert!(!sound.out.contains("begin inside"), "{}", sound.out);
+    // A larger skull has the first half of each strand in it; what is held there is where it belongs.
+    let larger = TUFT.replacen("radius=\"9 cm\"", "radius=\"13.5 cm\"", 1);
+    let told = ended(&["run", &Stage::new(&larger).scene()]);
+    assert_eq!(told.code, 0, "{}", told.error);
+    for words in [
+        "hair: 10 vertices of 5 strands begin inside of `skull`",
+        "vertex 2 of strand",
+        "by 2.0",
+        "hold what belongs there with `roots`",
+    ] {
+        assert!(told.out.contains(words), "no {words} in\n{}", told.out);
+    }
+}
+
+/// What can hardly be meant is asked about before anything runs.
+#[test]
+fn absurd_stiffness_and_thickness_are_asked_about() {
+    for (is, absurd) in [
+        ("roots=\"clamped\"", "roots=\"clamped\" youngs=\"3000 GPa\""),
+        ("roots=\"clamped\"", "roots=\"clamped\" radius=\"4 m\""),
+    ] {
+        let stage = Stage::new(&TUFT.replace(is, absurd));
+        let checked = ended(&["check", &stage.scene()]);
+        assert_eq!(checked.code, 0, "{}", checked.error);
+        assert!(checked.error.contains("usual"), "{absurd}: {}", checked.error);
+    }
+}

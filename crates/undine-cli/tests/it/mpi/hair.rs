@@ -1,0 +1,130 @@
+//! Hair on several processes goes as it does on one: on a head that shakes, and in air, whose cells lie on several of them.
+
+use super::together::{in_the_full_tier, runs};
+use crate::program::{Stage, assert_same, files, succeeds};
+use std::collections::BTreeMap;
+use undine_core::glam::DVec3;
+
+/// Strands that are welded to the points of a scalp which turns and leaps to the side, and meet the skull.
+const HEAD: &str = r#"
+setup "hair" fps=24 frames=6 substeps=2
+input "head" {
+    sphere radius="9 cm"
+    transform {
+        translate interpolation="cubic" {
+            key "0 s" "0 0 0 m"
+            key "0.3 s" "0.2 0 0 m"
+        }
+        rotate interpolation="cubic" {
+            key "0 s" "0 0 0 deg"
+            key "0.3 s" "0 60 0 deg"
+        }
+    }
+}
+input "scalp" {
+    sphere radius="9 cm" form="surface"
+    scatter on="surface" count=60 seed=5
+    transform {
+        translate interpolation="cubic" {
+            key "0 s" "0 0 0 m"
+            key "0.3 s" "0.2 0 0 m"
+        }
+        rotate interpolation="cubic" {
+            key "0 s" "0 0 0 deg"
+            key "0.3 s" "0 60 0 deg"
+        }
+    }
+}
+input "groom" {
+    sphere radius="9 cm" form="surface"
+    scatter on="surface" count=60 seed=5
+    set channel="pscale" value="80 um" most="160 um"
+    strands length="20 cm" segments=12 bend="0 -1.5 0" curl-radius="3 mm" curl-length="7 cm" variation=0.3
+}
+anchors "roots" input="scalp" voxel="1 cm"
+curves "strands" input="groom" youngs="4 GPa" voxel="1 cm"
+stretching
+bending damping-time="5 ms"
+twisting damping-time="5 ms"
+attachment to="roots" emission="pair" orientation-stiffness="1e-3 1e-3 1e-3 J"
+collider "skull" input="head"
+gravity
+output dir="cache" format="ply"
+"#;
+
+/// The air around them, blown at by a wind, and both push each other.
+const WIND: &str = r#"
+volume "air" voxel="2 cm" around="strands" padding=1
+inflow velocity="4 0 0 m/s"
+walls against="skull"
+pressure
+coupled-drag
+coupled-buoyancy
+"#;
+
+/// Where the vertices of a frame are [m], in their order.
+fn vertices(stage: &Stage, frame: i64) -> Vec<DVec3> {
+    let file = stage.cache().join(format!("strands.{frame:04}.ply"));
+    undine_io::read(&file).expect("a frame").points.positions
+}
+
+/// How far vertices are apart at most, and how far they have gone since the first frame.
+fn apart(found: &Stage, wanted: &Stage, frame: i64) -> [f64; 2] {
+    let farthest = |a: &[DVec3], b: &[DVec3]| {
+        assert_eq!(a.len(), b.len());
+        a.iter().zip(b).fold(0.0_f64, |most, (a, b)| most.max(a.distance(*b)))
+    };
+    let (there, first) = (vertices(wanted, frame), vertices(wanted, 1));
+    [farthest(&vertices(found, frame), &there), farthest(&first, &there)]
+}
+
+fn goes_as_on_one(scene: &str, processes: usize, tolerance: f64) {
+    let (one, several) = (Stage::new(scene), Stage::new(scene));
+    succeeds(&["run", &one.scene(), "--quiet"]);
+    runs(processes, &several, &["--quiet"]);
+    let names = |stage: &Stage| files(&stage.cache()).into_keys().collect::<Vec<_>>();
+    assert_eq!(names(&several), names(&one), "one file of each, whoever wrote");
+    for frame in [2, 4, 6] {
+        let [off, gone] = apart(&several, &one, frame);
+        assert!(frame < 6 || gone > 0.1, "strands go {gone} m");
+        assert!(off <= tolerance, "frame {frame} on {processes} processes: {off} m of {gone} m");
+    }
+}
+
+/// Every process has all strands and moves them alike: to the bit.
+#[test]
+fn hair_on_a_moving_head_goes_on_two_processes_as_on_one() {
+    goes_as_on_one(HEAD, 2, 0.0);
+}
+
+#[test]
+fn hair_on_a_moving_head_goes_on_four_processes_as_on_one() {
+    in_the_full_tier(|| goes_as_on_one(HEAD, 4, 0.0));
+}
+
+/// Sums over the cells of the air round differently.
+#[test]
+fn hair_in_the_wind_goes_on_two_processes_as_on_one() {
+    goes_as_on_one(&format!("{HEAD}{WIND}"), 2, 1e-4);
+}
+
+#[test]
+fn hair_in_the_wind_goes_on_four_processes_as_on_one() {
+    in_the_full_tier(|| goes_as_on_one(&format!("{HEAD}{WIND}"), 4, 1e-4));
+}
+
+#[test]
+fn hair_on_two_processes_that_was_ended_goes_on_to_the_same_bytes() {
+    let scene = format!("{HEAD}{WIND}");
+    let (whole, torn) = (Stage::new(&scene), Stage::new(&scene));
+    runs(2, &whole, &["--quiet"]);
+    runs(2, &torn, &["--quiet", "--frames", "3"]);
+    runs(2, &torn, &["--quiet"]);
+    let last = |stage: &Stage| {
+        let all = files(&stage.cache());
+        let last = |name: &String| name.contains(".0006.") || name == "checkpoint.0006.undine";
+        all.into_iter().filter(|(name, _)| last(name)).collect::<BTreeMap<_, _>>()
+    };
+    assert!(last(&whole).len() >= 2, "{:?}", last(&whole).keys());
+    assert_same(&last(&torn), &last(&whole), "after going on");
+}
