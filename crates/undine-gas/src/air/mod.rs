@@ -74,11 +74,13 @@ impl Object for Air {
         // · Stage::GroupEnter       stamps                                Operator
         on.task(Stage::UpdateTopology, "follow what is in the air", Self::follow)
             .reads(self.places.clone())
-            .writes([grid.everything(), cargo.everything()]);
+            .writes([grid.everything()])
+            .writes(self.channels.fine.map(|_| cargo.everything()));
         // · Stage::CutCells         walls                                 Operator
         on.task(Stage::FindSurface, "find cells of air", Self::find_cells)
-            .reads(grid.channels(["open-volume", "v"]))
+            .reads([grid.channel("open-volume")])
             .reads(cargo.channels(["density", "temperature"]))
+            .reads([grid.channel("v")])
             .writes(grid.channels(["cells", "weight", "v-before"]));
         on.task(Stage::ClearForces, "begin with the velocity of the step", Self::begin)
             .reads([grid.channel("v-before")])
