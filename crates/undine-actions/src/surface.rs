@@ -93,11 +93,6 @@ pub const DECLARATION: Declaration = Declaration {
             "how far centres are moved towards the mean of their neighbours",
         )
         .between(0.0, 1.0),
-        Parameter::flag(
-            "sharp",
-            false,
-            "the mesh has edges where filters have cut it; without, they are rounded off by a part of a voxel",
-        ),
         Parameter::integer("smooth", 0, "how often the mesh is smoothed, its volume kept")
             .between(0.0, 1000.0),
         Parameter::number(
@@ -197,7 +192,6 @@ fn recipe(ingest: &Ingest<'_>) -> Result<Recipe> {
         radius: own("radius"),
         scale: values.optional_number("scale")?,
         voxel: own("voxel"),
-        sharp: values.flag("sharp")?,
         smooth: u32::try_from(values.integer("smooth")?).unwrap_or(0),
         coarsen: values.number("coarsen")?,
         least: values.number("least")?,

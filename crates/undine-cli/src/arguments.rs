@@ -245,9 +245,6 @@ pub struct Surface {
     /// Droplets are stretched along their velocity by as far as they fly in this time in seconds [0]
     #[arg(long, value_name = "SECONDS")]
     pub trail: Option<f64>,
-    /// Has edges where two sides meet; without, they are rounded off by a part of a voxel
-    #[arg(long)]
-    pub sharp: bool,
     /// How often the mesh is smoothed, its volume kept
     #[arg(long, value_name = "PASSES", default_value_t = 0)]
     pub smooth: u32,

@@ -106,7 +106,6 @@ fn recipe(arguments: &Surface) -> Recipe {
         radius: arguments.radius,
         scale: arguments.scale,
         voxel: arguments.voxel,
-        sharp: arguments.sharp,
         smooth: arguments.smooth,
         coarsen: arguments.coarsen,
         least: arguments.least,

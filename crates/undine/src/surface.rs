@@ -61,15 +61,12 @@ pub fn surface(
     let surfacing = Surfacing { method: recipe.method, ..Surfacing::default() };
     let domain = GridDomain::new("surface", Frame::new(DVec3::ZERO, voxel)?).with_budget(budget);
     let surfaced = surfacing.surface("surface", &domain, &particles)?;
-    let (mesh, sources) = if filters.is_none() && !recipe.sharp {
-        (surfaced.mesh()?, surfaced.into_sources())
-    } else {
-        let (set, sources) = surfaced.into_parts()?;
-        let set = match filters {
-            Some(filters) => filters(set)?,
-            None => set,
-        };
-        (if recipe.sharp { set.sharp_mesh()? } else { set.mesh()? }, sources)
+    let (mesh, sources) = match filters {
+        None => (surfaced.mesh()?, surfaced.into_sources()),
+        Some(filters) => {
+            let (set, sources) = surfaced.into_parts()?;
+            (filters(set)?.mesh()?, sources)
+        }
     };
     let mesh = recipe.finish(mesh, mean)?;
     let mut channels = Channels::new();

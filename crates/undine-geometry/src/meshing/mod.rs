@@ -5,7 +5,6 @@
 //! vertices there are says what each is made of ([`Origins`]), so that channels can be carried along.
 
 mod contour;
-mod creases;
 mod decimate;
 mod holes;
 mod marching;

@@ -20,8 +20,6 @@ pub struct Recipe {
     pub scale: Option<f64>,
     /// The width of a voxel [m]; else [`Recipe::VOXEL`] of the mean radius.
     pub voxel: Option<f64>,
-    /// Whether the mesh has edges and corners: where filters have cut it, and between spheres.
-    pub sharp: bool,
     /// How often the mesh is smoothed, its volume kept.
     pub smooth: u32,
     /// How far the mesh may move where flat parts get fewer triangles [m]; 0 keeps all.
@@ -41,7 +39,6 @@ impl Default for Recipe {
             radius: None,
             scale: None,
             voxel: None,
-            sharp: false,
             smooth: 0,
             coarsen: 0.0,
             least: 0.0,

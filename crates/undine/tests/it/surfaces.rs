@@ -117,25 +117,6 @@ fn a_smooth_ball_is_round_and_keeps_its_volume() {
     assert!(mean > 0.99 && least > 0.95, "{least} {mean}");
 }
 
-/// Half of the ball is cut off at 1 m. Where voxels take the edge off, triangles lean against the cut.
-#[test]
-fn what_is_cut_off_leaves_an_edge_if_it_is_to_be_sharp() {
-    let leaning = |sharp: &str| {
-        let surface = format!("{sharp} {{\n        subtract with=\"lower\"\n    }}");
-        let folder = made(&ball("", &surface, "format=\"ply\""));
-        let (_, mesh) = frame(folder.path(), 1);
-        let area = |[a, b, c]: [DVec3; 3]| {
-            let across = (b - a).cross(c - a);
-            let leans = (-0.95..-0.3).contains(&across.normalize().y);
-            let is_low = a.y.max(b.y).max(c.y) < 1.01;
-            if leans && is_low { 0.5 * across.length() } else { 0.0 }
-        };
-        mesh.iter().map(area).sum::<f64>()
-    };
-    let [plain, sharp] = [leaning(""), leaning("sharp=#true")];
-    assert!(sharp < 0.2 * plain, "{sharp} of {plain} m²");
-}
-
 /// Cells that hold the liquid where no particles are belong to it: the mesh has no hollow inside.
 #[test]
 fn what_no_particles_carry_is_inside_too() {
