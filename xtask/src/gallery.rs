@@ -319,7 +319,8 @@ mod tests {
 
     #[test]
     fn each_picture_of_the_showcase_is_in_the_docs() {
-        let page = read(&root().join("docs/pictures.md")).unwrap();
+        let pages = ["docs/pictures.md", "docs/surfacing.md"];
+        let page = pages.map(|page| read(&root().join(page)).unwrap()).concat();
         for name in SHOWCASE {
             let file = format!("pictures/{name}.png");
             let bytes = fs::read(root().join("docs").join(&file)).expect(name);

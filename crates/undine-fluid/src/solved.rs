@@ -79,7 +79,7 @@ mod tests {
             (Outcome::Converged, 9e-5, true),
             (Outcome::IterationLimit, 9e-3, true),
             (Outcome::IterationLimit, 0.02, false),
-            (Outcome::NotFinite("x".into()), f64::NAN, false),
+            (Outcome::NotFinite("x"), f64::NAN, false),
         ] {
             let converged = outcome == Outcome::Converged;
             match solve.solved(&report(outcome, residual)) {

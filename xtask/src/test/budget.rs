@@ -11,6 +11,8 @@ const TEST_SECONDS: f64 = 20.0;
 const PROCESS_TEST_SECONDS: f64 = 60.0;
 /// What marks such a test in its path.
 const PROCESS_TEST_WORDS: &[&str] = &["mpi", "kill", "peer"];
+/// How many times as long a test may take in the full tier, where some do more than in others.
+const TIMES_IF_FULL: f64 = 4.0;
 
 /// The budget of a tier.
 pub struct Budget {
@@ -35,7 +37,8 @@ impl Budget {
     /// Longest that the test at this path may take [s].
     pub fn seconds_of_test(&self, path: &str) -> f64 {
         let waits = PROCESS_TEST_WORDS.iter().any(|word| path.contains(word));
-        if waits { PROCESS_TEST_SECONDS } else { TEST_SECONDS }
+        let seconds = if waits { PROCESS_TEST_SECONDS } else { TEST_SECONDS };
+        if self.is_full { TIMES_IF_FULL * seconds } else { seconds }
     }
 
     /// Holds the time of the whole run against the budget.
@@ -62,6 +65,8 @@ mod tests {
     #[test]
     fn tests_of_processes_have_longer() {
         let budget = Budget::of(Tier::Default);
+        let full = Budget::of(Tier::Full);
+        assert_eq!(full.seconds_of_test("undine-core it: a"), TIMES_IF_FULL * TEST_SECONDS);
         assert_eq!(budget.seconds_of_test("undine-core it: volume::stencil"), TEST_SECONDS);
         assert_eq!(budget.seconds_of_test("undine-core it: mpi::halo"), PROCESS_TEST_SECONDS);
         assert_eq!(budget.seconds_of_test("undine-vdb it: peer::tiles"), PROCESS_TEST_SECONDS);

@@ -38,8 +38,8 @@ fn blurred(simulation: &Simulation, frames: f64) -> f64 {
 fn fine_smoke_is_as_sharp_as_that_of_smaller_cells() {
     let [coarse, fine, all] = [(0.04, false), (0.04, true), (0.02, false)].map(|(voxel, fine)| {
         let mut simulation = blown(voxel, fine);
-        frames(&mut simulation, 12);
-        blurred(&simulation, 12.0)
+        frames(&mut simulation, 8);
+        blurred(&simulation, 8.0)
     });
     assert!(fine < 0.65 * coarse, "{coarse} to {fine}");
     assert!((fine / all - 1.0).abs() < 0.02, "{fine}, and {all} with small cells");
@@ -59,7 +59,7 @@ fn bubble(fine: bool) -> Scene {
 #[test]
 fn fine_smoke_rises_as_other_smoke_does() {
     let [plain, fine] = [false, true].map(|fine| {
-        let mut simulation = bubble(fine).simulation(fixed(24.0, 2));
+        let mut simulation = bubble(fine).simulation(fixed(24.0, 1));
         frames(&mut simulation, 1);
         let begun = Look::at_cargo(&simulation).middle("density");
         let mass = Look::at_cargo(&simulation).total("density");
@@ -98,7 +98,7 @@ fn fine_smoke_goes_around_solids_and_fades() {
     let fades =
         Behavior::new(&dissipation::DECLARATION).set("channel", "density").set("half-life", 0.25);
     let mut simulation =
-        bubble(true).with_wall("wall", wall).within_walls().with(fades).simulation(fixed(24.0, 2));
+        bubble(true).with_wall("wall", wall).within_walls().with(fades).simulation(fixed(24.0, 1));
     simulation.audited(true);
     frames(&mut simulation, 1);
     let mass = Look::at_cargo(&simulation).total("density");
