@@ -79,7 +79,7 @@ const OWN: &[&str] = &[
 ///
 /// Reads the parameters `input`, `velocity`, `density`, `seeding` and `per-axis`. On several processes each gets its part of
 /// the particles, in the order of ranks. Cells of a solid that are
-/// farther under its surface than the `shell` [cells] have no particles.
+/// farther under its surface than `shell` cells have no particles.
 pub fn initial(ingest: &Ingest<'_>, domain: &GridDomain, shell: Option<u32>) -> Result<Initial> {
     let Some(data) = ingest.optional_data("input")? else { return Ok(Initial::default()) };
     if data.is_empty() {
