@@ -4,7 +4,7 @@
 //! comes from the number of the part alone, counted from the lowest cell of the solid's box: so the same solid is filled in the
 //! same way wherever it is, by any number of threads and processes. Poisson disks come in tiles from there on. Blocks of Buckets are halved, and left out or taken whole
 //! by the distance at their middle, which changes by no more than the way one goes; only cells that the surface may cut are
-//! asked about their particles one by one.
+//! asked about their particles one by one. Where only a shell under the surface is to be filled, the cells further inside are named instead.
 
 use crate::fill_tile::Tile;
 use rayon::prelude::*;
