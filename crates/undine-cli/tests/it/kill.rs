@@ -44,6 +44,25 @@ fn a_run_killed_at_random_moments_ends_with_the_same_bytes() {
 }
 
 #[test]
+fn a_run_killed_after_its_last_frame_still_sums_itself_up() {
+    let stage = Stage::new(SCENE);
+    succeeds(&["run", &stage.scene(), "--quiet"]);
+    let wanted = files(&stage.cache());
+    let about = stage.cache().join("run.json");
+    let told = std::fs::read_to_string(&about).expect("run.json");
+    let cut_off = told.replace("\"complete\"", "null");
+    assert_ne!(cut_off, told);
+    std::fs::write(&about, cut_off).expect("run.json");
+    for late in ["pictures/sheet.png", "pictures/preview.webp", "report.html"] {
+        std::fs::remove_file(stage.cache().join(late)).expect(late);
+    }
+    succeeds(&["run", &stage.scene(), "--quiet"]);
+    assert_same(&files(&stage.cache()), &wanted, "after a kill at the very end");
+    assert_eq!(std::fs::read_to_string(&about).expect("run.json"), told);
+    assert!(stage.cache().join("report.html").is_file());
+}
+
+#[test]
 fn ctrl_c_kills_no_frame_and_says_how_to_go_on() {
     let stage = Stage::new(&SCENE.replace("frames=24", "frames=2000"));
     let child = undine(&["run", &stage.scene()])

@@ -1,7 +1,7 @@
 //! What a run told of its frames, read from its cache as it is found: lines may be torn, fields missing, numbers none.
 
 use super::ReportError;
-use crate::run::{ABOUT, About};
+use crate::run::About;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -115,9 +115,7 @@ impl History {
             // What follows of a line that is too long is none either.
             history.take_line(&line);
         }
-        if let Some(bytes) = read_small(&folder.join(ABOUT)) {
-            history.about = serde_json::from_slice(&bytes).unwrap_or_default();
-        }
+        history.about = About::read(folder);
         history.sheet = read_small(&folder.join("pictures/sheet.png"))
             .filter(|bytes| bytes.starts_with(b"\x89PNG\r\n\x1a\n"));
         history.label = history.about.scene.clone().unwrap_or_else(|| name_of(folder));

@@ -1,6 +1,9 @@
 //! What is told of a run as a whole: `run.json`, beside the statistics of its frames.
 
 use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 use undine_scene::Scene;
 
@@ -29,6 +32,9 @@ pub struct About {
 /// The name of the file.
 pub const ABOUT: &str = "run.json";
 
+/// No such file is longer [bytes].
+const LARGEST: u64 = 1 << 20;
+
 impl About {
     /// Of a run of this scene that begins now and here, on so many processes.
     pub fn now(scene: &Scene, processes: usize) -> Self {
@@ -42,6 +48,21 @@ impl About {
             began: SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|t| date(t.as_secs())),
             ended: None,
         }
+    }
+
+    /// Of the run whose cache this is; nothing is known where its file is missing, or is none.
+    pub fn read(folder: &Path) -> Self {
+        let mut bytes = Vec::new();
+        let read = |file: File| file.take(LARGEST).read_to_end(&mut bytes);
+        match File::open(folder.join(ABOUT)).and_then(read) {
+            Ok(_) => serde_json::from_slice(&bytes).unwrap_or_default(),
+            Err(_) => Self::default(),
+        }
+    }
+
+    /// Whether the run was killed.
+    pub fn is_cut_off(&self) -> bool {
+        self.began.is_some() && self.ended.is_none()
     }
 
     /// As the bytes of its file.

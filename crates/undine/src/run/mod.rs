@@ -106,12 +106,13 @@ pub fn run(
     };
     let next = start.after.map_or(first, |frame| frame + 1);
     listener.begins((next, last), &folder);
-    if next <= last {
-        pictures.begin(scene, &simulation, start.after);
-    }
     if next > last {
+        if let Some(desk) = &desk {
+            end_again(desk, &folder, &mut pictures, listener);
+        }
         return Ok(desk.as_ref().and_then(Desk::whole));
     }
+    pictures.begin(scene, &simulation, start.after);
     let mut about = About::now(scene, processes.count());
     if let Some(desk) = &mut desk {
         desk.log.push(&format!("frames {next} to {last} of {}", scene.settings.name))?;
@@ -183,6 +184,16 @@ fn ending(outcome: &Result<(), RunError>) -> String {
             _ => format!("stopped: {source}"),
         },
         Err(why) => format!("stopped: {why}"),
+    }
+}
+
+/// A run that was killed after its last frame and before it had told of itself does so now.
+fn end_again(desk: &Desk, folder: &Path, pictures: &mut Pictures, listener: &mut dyn Listener) {
+    let mut about = About::read(folder);
+    if about.is_cut_off() {
+        about.ended = Some(ending(&Ok(())));
+        pictures.finish(listener);
+        tell_all(&desk.cache, folder, &about, listener);
     }
 }
 
