@@ -1,11 +1,11 @@
 //! The dam break that liquids are measured by: a column of water in the corner of a closed tank.
 
 use crate::Result;
-use crate::hash::StableHash;
+use crate::simulated;
 use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use undine_core::glam::DVec3;
 use undine_core::memory::MemoryBudget;
 use undine_geometry::{Pose, Shape};
@@ -13,7 +13,6 @@ use undine_schema::setup::{Behavior, Group};
 use undine_sim::checkpoint::{self, Identity, State};
 use undine_sim::error::Place;
 use undine_sim::input::{Data, Geometry};
-use undine_sim::registry;
 use undine_sim::report::{Observer, SubstepReport};
 use undine_sim::simulation::Clock;
 use undine_sim::timeline::Substeps;
@@ -133,9 +132,7 @@ impl Dam {
 
     /// Simulates a frame, and tells how long it took [s].
     pub fn frame(&mut self, observer: &mut dyn Observer) -> Result<f64> {
-        let began = Instant::now();
-        self.simulation.advance_frame(observer, |_, _| Ok(()))?;
-        Ok(began.elapsed().as_secs_f64())
+        simulated::frame(&mut self.simulation, observer)
     }
 
     /// Remembers this moment.
@@ -155,12 +152,7 @@ impl Dam {
 
     /// The hash of all that is kept from frame to frame.
     pub fn hash(&self) -> Result<u64> {
-        let mut hash = StableHash::default();
-        for store in registry::digests(&self.simulation.world)? {
-            let kept = store.channels.iter().filter(|channel| channel.checkpoint);
-            kept.for_each(|channel| hash.write(&[channel.digest]));
-        }
-        Ok(hash.finish())
+        simulated::hash(&self.simulation)
     }
 }
 

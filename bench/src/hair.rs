@@ -38,14 +38,19 @@ const VERTICES: usize = 32;
 /// Substeps of a frame.
 const SUBSTEPS: u32 = 2;
 
+/// Frames before the one that is timed, so that strands swing.
+const WARM_UP: usize = 4;
+
+/// How many times as many strands `growth` is for.
+const MANY: usize = 20;
+
 fn run(context: &Context) -> Result<Outcome> {
     if !(1..=100_000).contains(&context.size) {
         let size = context.size;
         return Err(format!("a size of {size} makes no sense: from 1 to 100000 strands").into());
     }
     let mut simulation = simulation(context.size)?;
-    // Some frames, so that the strands swing.
-    for _ in 0..4 {
+    for _ in 0..WARM_UP {
         simulation.advance_frame(&mut (), |_, _| Ok(()))?;
     }
     let memory = simulation.world.budget.used();
@@ -68,11 +73,28 @@ fn run(context: &Context) -> Result<Outcome> {
             channels.for_each(|channel| hash.write(&[channel.digest]));
         },
     )?;
+    drop(simulation);
+    let many = MANY * context.size;
+    let growth = seconds_of_a_vertex(many)? * measured.rate();
     let [ours, cholesky] = system(context.size)?;
     Ok(Outcome::new(measured.mem_bytes(memory))
+        .with("many_strands", Value::Count(many as u64))
+        .with("growth", Value::Number(growth))
         .with("manybodies_seconds", Value::Number(ours))
         .with("cholesky_seconds", Value::Number(cholesky))
         .with("vs_cholesky", Value::Number(cholesky / ours)))
+}
+
+/// What a substep of a vertex takes where there are so many strands, once they swing [s].
+fn seconds_of_a_vertex(strands: usize) -> Result<f64> {
+    let mut simulation = simulation(strands)?;
+    for _ in 0..WARM_UP {
+        simulation.advance_frame(&mut (), |_, _| Ok(()))?;
+    }
+    let started = Instant::now();
+    simulation.advance_frame(&mut (), |_, _| Ok(()))?;
+    let units = (strands * VERTICES) as f64 * f64::from(SUBSTEPS);
+    Ok(started.elapsed().as_secs_f64() / units)
 }
 
 /// Curly strands of 16 cm that hang from a square, thrown sideways.

@@ -31,6 +31,7 @@ pub mod render_mesh;
 pub mod render_points;
 pub mod render_volume;
 pub mod report;
+pub mod simulated;
 pub mod smoke;
 pub mod stencil;
 pub mod surface;
@@ -41,6 +42,7 @@ pub mod vdb_files;
 pub mod vdb_read;
 pub mod vdb_write;
 pub mod viscosity;
+pub mod wind;
 
 /// Any error ends a benchmark; only the command line looks at it, to print it.
 pub type Result<T, E = Box<dyn std::error::Error + Send + Sync>> = std::result::Result<T, E>;

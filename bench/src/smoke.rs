@@ -3,21 +3,18 @@
 use crate::Result;
 use crate::dam::Profile;
 use crate::harness::{Benchmark, Context, Outcome};
-use crate::hash::StableHash;
 use crate::machine::peak_bytes_of;
 use crate::measure::Measured;
 use crate::peers::{Bake, PeerSolves};
 use crate::report::Value;
+use crate::simulated::{frame, hash, voxels};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
 use undine_core::glam::DVec3;
 use undine_core::memory::MemoryBudget;
 use undine_geometry::{Pose, Shape};
 use undine_schema::setup::{Behavior, Group};
 use undine_sim::input::{Data, Geometry};
-use undine_sim::registry;
-use undine_sim::report::Observer;
 use undine_sim::timeline::Substeps;
 use undine_sim::{Simulation, Timeline};
 
@@ -45,28 +42,28 @@ const FRAMES: usize = 24;
 
 fn run(context: &Context) -> Result<Outcome> {
     let mut profile = Profile::default();
-    let (mut seconds, mut voxels, mut plume) = (0.0, 0, None);
+    let (mut seconds, mut count, mut plume) = (0.0, 0, None);
     let mem_bytes = peak_bytes_of(|| {
-        let plume = plume.insert(Plume::new(context.size)?);
+        let plume = plume.insert(plume_of(context.size)?);
         for _ in 0..WARM_UP {
-            plume.frame(&mut ())?;
+            frame(plume, &mut ())?;
         }
         for _ in 0..COUNTED {
-            seconds += plume.frame(&mut profile)?;
-            voxels += plume.voxels();
+            seconds += frame(plume, &mut profile)?;
+            count += voxels(plume);
         }
         Ok(())
     })?;
     let mut plume = plume.ok_or("there is no plume")?;
     profile.print(seconds);
-    let voxels = voxels / COUNTED as u64;
+    let voxels = count / COUNTED as u64;
     println!(
         "  {voxels} voxels, {:.1} % of the room",
         100.0 * voxels as f64 / (context.size as f64).powi(3)
     );
-    let hash = plume.hash()?;
-    let on_all = plume.frame(&mut ())?;
-    let on_one = context.on_one(|| plume.frame(&mut ()))?;
+    let hash = hash(&plume)?;
+    let on_all = frame(&mut plume, &mut ())?;
+    let on_one = context.on_one(|| frame(&mut plume, &mut ()))?;
     let seconds = seconds / COUNTED as f64;
     let main = Measured {
         unit: "voxel-steps",
@@ -83,10 +80,10 @@ fn run(context: &Context) -> Result<Outcome> {
         .with("substeps", Value::Count(SUBSTEPS.into()))
         .with("voxels", Value::Count(voxels));
     let size = BESIDE.min(context.size);
-    let mut beside = Plume::new(size)?;
+    let mut beside = plume_of(size)?;
     let mut room = 0.0;
     for _ in 0..FRAMES {
-        room += beside.frame(&mut ())?;
+        room += frame(&mut beside, &mut ())?;
     }
     let ours = room / FRAMES as f64;
     outcome = outcome.with("room_seconds", Value::Number(ours));
@@ -99,66 +96,33 @@ fn run(context: &Context) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// A plume at some moment.
-struct Plume {
-    simulation: Simulation,
-}
-
-impl Plume {
-    /// Warm smoke out of a ball of 12 cm radius, 15 cm above the floor of a closed room of 1 m, so many cells across.
-    fn new(cells: usize) -> Result<Self> {
-        if !(16..=1024).contains(&cells) {
-            return Err(format!("a size of {cells} makes no sense: from 16 to 1024 cells").into());
-        }
-        let pose = Pose { translation: DVec3::new(0.5, 0.15, 0.5), ..Pose::IDENTITY };
-        let ember = Shape::sphere(0.12)?.moved(&pose)?;
-        let pose = Pose { translation: DVec3::splat(0.5), ..Pose::IDENTITY };
-        let room = Shape::cuboid(DVec3::splat(0.5))?.moved(&pose)?;
-        let data = |shape| Arc::new(Data::new(Geometry::Shape(Arc::new(shape))));
-        let inputs = BTreeMap::from([
-            ("ember".to_owned(), data(ember)),
-            ("room".to_owned(), data(room.inverted()?)),
-        ]);
-        let of = Behavior::new;
-        let setup = Group::default()
-            .with(of(&undine_gas::air::DECLARATION).named("air").set("voxel", 1.0 / cells as f64))
-            .with(
-                of(&undine_gas::stamp::DECLARATION).set("input", "ember").set("temperature", 380.0),
-            )
-            .with(of(&undine_fluid::walls::DECLARATION))
-            .with(of(&undine_fluid::pressure::DECLARATION).set("tolerance", TOLERANCE))
-            .with(of(&undine_actions::collider::DECLARATION).named("room").set("input", "room"))
-            .with(of(&undine_actions::gravity::DECLARATION));
-        let kinds =
-            [undine_gas::BEHAVIORS, undine_fluid::BEHAVIORS, undine_actions::BEHAVIORS].concat();
-        let timeline = Timeline { substeps: Substeps::Fixed(SUBSTEPS), ..Timeline::default() };
-        let budget = MemoryBudget::unlimited();
-        let simulation = Simulation::new(&setup, &kinds, timeline, Arc::new(inputs), budget)?;
-        Ok(Self { simulation })
+/// Warm smoke out of a ball of 12 cm radius, 15 cm above the floor of a closed room of 1 m, so many cells across.
+fn plume_of(cells: usize) -> Result<Simulation> {
+    if !(16..=1024).contains(&cells) {
+        return Err(format!("a size of {cells} makes no sense: from 16 to 1024 cells").into());
     }
-
-    /// How many voxels there are.
-    fn voxels(&self) -> u64 {
-        let volumes = self.simulation.world.volumes.iter();
-        volumes.map(|(_, volume)| 512 * volume.topology().local() as u64).sum()
-    }
-
-    /// Simulates a frame, and tells how long it took [s].
-    fn frame(&mut self, observer: &mut dyn Observer) -> Result<f64> {
-        let began = Instant::now();
-        self.simulation.advance_frame(observer, |_, _| Ok(()))?;
-        Ok(began.elapsed().as_secs_f64())
-    }
-
-    /// The hash of all that is kept from frame to frame.
-    fn hash(&self) -> Result<u64> {
-        let mut hash = StableHash::default();
-        for store in registry::digests(&self.simulation.world)? {
-            let kept = store.channels.iter().filter(|channel| channel.checkpoint);
-            kept.for_each(|channel| hash.write(&[channel.digest]));
-        }
-        Ok(hash.finish())
-    }
+    let pose = Pose { translation: DVec3::new(0.5, 0.15, 0.5), ..Pose::IDENTITY };
+    let ember = Shape::sphere(0.12)?.moved(&pose)?;
+    let pose = Pose { translation: DVec3::splat(0.5), ..Pose::IDENTITY };
+    let room = Shape::cuboid(DVec3::splat(0.5))?.moved(&pose)?;
+    let data = |shape| Arc::new(Data::new(Geometry::Shape(Arc::new(shape))));
+    let inputs = BTreeMap::from([
+        ("ember".to_owned(), data(ember)),
+        ("room".to_owned(), data(room.inverted()?)),
+    ]);
+    let of = Behavior::new;
+    let setup = Group::default()
+        .with(of(&undine_gas::air::DECLARATION).named("air").set("voxel", 1.0 / cells as f64))
+        .with(of(&undine_gas::stamp::DECLARATION).set("input", "ember").set("temperature", 380.0))
+        .with(of(&undine_fluid::walls::DECLARATION))
+        .with(of(&undine_fluid::pressure::DECLARATION).set("tolerance", TOLERANCE))
+        .with(of(&undine_actions::collider::DECLARATION).named("room").set("input", "room"))
+        .with(of(&undine_actions::gravity::DECLARATION));
+    let kinds =
+        [undine_gas::BEHAVIORS, undine_fluid::BEHAVIORS, undine_actions::BEHAVIORS].concat();
+    let timeline = Timeline { substeps: Substeps::Fixed(SUBSTEPS), ..Timeline::default() };
+    let budget = MemoryBudget::unlimited();
+    Ok(Simulation::new(&setup, &kinds, timeline, Arc::new(inputs), budget)?)
 }
 
 #[cfg(test)]
@@ -167,9 +131,9 @@ mod tests {
 
     #[test]
     fn a_plume_fills_a_part_of_its_room() {
-        let mut plume = Plume::new(32).expect("a plume");
-        plume.frame(&mut ()).expect("a frame");
-        assert!(plume.voxels() > 0 && plume.voxels() <= 32_u64.pow(3) * 4);
-        assert!(Plume::new(8).is_err());
+        let mut plume = plume_of(32).expect("a plume");
+        frame(&mut plume, &mut ()).expect("a frame");
+        assert!(voxels(&plume) > 0 && voxels(&plume) <= 32_u64.pow(3) * 4);
+        assert!(plume_of(8).is_err());
     }
 }

@@ -68,7 +68,7 @@ impl Chunks {
 pub struct Relayout {
     /// The new state.
     pub chunks: Arc<Chunks>,
-    /// Chunks whose voxels start as background.
+    /// Chunks whose voxels start as background, in rising order.
     pub fresh: Vec<u32>,
     /// Chunks that move to a lower number, so that pages at the end can go.
     pub moves: Vec<(u32, u32)>,
@@ -90,7 +90,7 @@ impl<T: Element> VoxelColumn<T> {
             chunks: Arc::default(),
             element: PhantomData,
         };
-        let fresh = chunks.of.clone();
+        let fresh = (0..chunks.count).collect();
         column.relayout(&Relayout { chunks, fresh, moves: Vec::new() });
         column
     }
@@ -141,11 +141,6 @@ impl<T: Element> VoxelColumn<T> {
             chunks: self.chunks.clone(),
             chunk_len: self.chunk_len,
         }
-    }
-
-    fn fill_chunk(&mut self, chunk: u32, value: T) {
-        let (page, start) = (chunk as usize / PAGE, (chunk as usize % PAGE) * self.chunk_len);
-        self.pages[page].values_mut()[start..start + self.chunk_len].fill(value);
     }
 }
 
@@ -209,13 +204,17 @@ impl<T: Element> ErasedVoxels for VoxelColumn<T> {
         }
         let room = room_for(change.chunks.count as usize);
         self.pages.resize_with(room.div_ceil(PAGE), || Page::zeroed(0));
-        for (n, page) in self.pages.iter_mut().enumerate() {
-            page.resize((room - n * PAGE).min(PAGE) * self.chunk_len * size_of::<T>());
-        }
         self.chunks = change.chunks.clone();
-        for &chunk in &change.fresh {
-            self.fill_chunk(chunk, self.background);
-        }
+        // Page by page, so that what was just allocated is still in the cache when it is filled.
+        let (len, background) = (self.chunk_len, self.background);
+        let fresh_before = |chunk: usize| change.fresh.partition_point(|&n| (n as usize) < chunk);
+        self.pages.par_iter_mut().enumerate().for_each(|(n, page)| {
+            page.resize((room - n * PAGE).min(PAGE) * len * size_of::<T>());
+            for &chunk in &change.fresh[fresh_before(n * PAGE)..fresh_before((n + 1) * PAGE)] {
+                let start = (chunk as usize % PAGE) * len;
+                page.values_mut()[start..start + len].fill(background);
+            }
+        });
     }
     fn chunk_bytes(&self) -> usize {
         self.chunk_len * size_of::<T>()

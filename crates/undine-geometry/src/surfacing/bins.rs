@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use undine_core::domain::{NONE, offset_towards};
 use undine_core::glam::{IVec3, Vec3};
+use undine_core::memory::zeros;
 use undine_core::{Bucket, BucketKey, BucketSet, GridDomain, Topology};
 
 /// Voxels along a Bucket.
@@ -81,19 +82,32 @@ impl Bins {
             .map(|key| entries.partition_point(|entry| entry.key < *key) as u32)
             .collect();
         starts.push(count as u32);
-        let axis = |n: usize| entries.par_iter().map(|e| f32::from_bits(e.at[n])).collect();
-        let radius: Vec<f32> = entries.par_iter().map(|e| f32::from_bits(e.radius)).collect();
-        let largest = radius.iter().copied().fold(0.0, f32::max);
-        Ok(Self {
+        let mut bins = Self {
             topology,
             starts,
-            x: axis(0),
-            y: axis(1),
-            z: axis(2),
-            source: entries.par_iter().map(|e| e.source).collect(),
-            radius,
-            largest,
-        })
+            x: zeros(count),
+            y: zeros(count),
+            z: zeros(count),
+            radius: zeros(count),
+            source: zeros(count),
+            largest: 0.0,
+        };
+        bins.take(&entries);
+        bins.largest = bins.radius.par_iter().copied().reduce(|| 0.0, f32::max);
+        Ok(bins)
+    }
+
+    /// Channel by channel what entries say, in one pass over them.
+    fn take(&mut self, entries: &[Entry]) {
+        let places = (self.x.par_iter_mut(), self.y.par_iter_mut(), self.z.par_iter_mut());
+        let rest = (self.radius.par_iter_mut(), self.source.par_iter_mut(), entries.par_iter());
+        (places.into_par_iter(), rest.into_par_iter()).into_par_iter().for_each(
+            |((x, y, z), (radius, source, entry))| {
+                [*x, *y, *z] = entry.at.map(f32::from_bits);
+                *radius = f32::from_bits(entry.radius);
+                *source = entry.source;
+            },
+        );
     }
 
     pub fn len(&self) -> usize {

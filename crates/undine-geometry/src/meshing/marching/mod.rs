@@ -10,7 +10,6 @@ mod cases;
 use crate::error::{GeometryError, Result};
 use crate::levelset::LevelSet;
 use crate::triangles::Triangles;
-use bytemuck::Pod;
 use cases::{Cases, edge};
 use rayon::prelude::*;
 use undine_core::Accessor;
@@ -36,56 +35,38 @@ impl LevelSet {
             };
         }
         let crossings = self.crossing_edges()?;
+        let [mut vertices, mut triangles] = [0_u64; 2];
         let mut bases = Vec::with_capacity(crossings.len());
-        let mut count = 0_u64;
         for found in &crossings {
-            bases.push(count as u32);
-            count += found.as_ref().map_or(0, |found| found.vertices.len() as u64);
+            bases.push(vertices as u32);
+            vertices += found.as_ref().map_or(0, |found| found.along.len() as u64);
+            triangles += found.as_ref().map_or(0, |found| found.triangles as u64);
         }
-        if count >= u64::from(u32::MAX) {
+        if vertices >= u64::from(u32::MAX) {
             let (what, most) =
                 ("the vertices of a surface; take larger voxels", u64::from(u32::MAX));
-            return Err(GeometryError::TooMany { what, found: count, most });
+            return Err(GeometryError::TooMany { what, found: vertices, most });
         }
-
-        let cases = Cases::get();
-        let accessor = Accessor::new("march cubes", self.domain()).over(self.topology());
-        let triangles =
-            accessor.map(self.volume().around(self.distance(), 1), |here, around| {
-                // Without a crossing of its own edges, the cubes of a Bucket may still cross at their far sides.
-                let neighbours = here.topology.neighbours(here.slot);
-                let far = FAR.iter().map(|&[x, y, z]| neighbours[direction(x, y, z)]);
-                let crosses = |slot: u32| crossings.get(slot as usize).is_some_and(Option::is_some);
-                if !crosses(here.slot) && !far.into_iter().any(crosses) {
-                    return Vec::new();
-                }
-                let own = crossings[here.slot as usize].as_ref();
-                let signs =
-                    own.map_or_else(|| Signs::of(&self.load(here, &around)), |own| own.signs);
-                let vertex = |at: [usize; 3], axis: usize| {
-                    let towards = at.map(|n| (n >> 3) as i32);
-                    let slot = neighbours[direction(towards[0], towards[1], towards[2])] as usize;
-                    let found = crossings.get(slot)?.as_ref()?;
-                    Some(bases[slot] + found.number(at.map(|n| n & 7), axis))
-                };
-                let mut made = Vec::new();
-                signs.each_cube(|at, case| {
-                    for corners in cases.of(case) {
-                        let corners = corners.map(|number| {
-                            let (axis, corner) = edge(number);
-                            vertex(std::array::from_fn(|n| at[n] + corner[n]), axis)
-                        });
-                        if let [Some(a), Some(b), Some(c)] = corners {
-                            made.push([a, b, c]);
-                        }
-                    }
-                });
-                made
-            })?;
-        let positions: Vec<&[DVec3]> =
-            crossings.iter().flatten().map(|found| &found.vertices[..]).collect();
-        let triangles: Vec<&[[u32; 3]]> = triangles.iter().map(Vec::as_slice).collect();
-        Triangles::new(joined(&positions), joined(&triangles))
+        let mut positions: Vec<DVec3> = zeros(vertices as usize);
+        let mut corners: Vec<[u32; 3]> = zeros(triangles as usize);
+        let (topology, frame) = (self.topology(), *self.domain().frame());
+        let at = |slot: usize| crossings.get(slot).and_then(Option::as_deref);
+        let made = parts(&mut positions, &mut corners, &crossings).into_par_iter().map(|part| {
+            let (slot, own) = (part.slot, part.own);
+            let bucket = topology.bucket(slot as u32);
+            own.place(frame.corner(bucket), self.voxel_size(), part.positions);
+            let neighbours = topology.neighbours(slot as u32);
+            let near = NEAR.map(|[x, y, z]| {
+                let slot = neighbours[direction(x, y, z)] as usize;
+                at(slot).map(|found| (bases[slot], found))
+            });
+            own.march(&near, part.corners)
+        });
+        let made: usize = made.sum();
+        if made < corners.len() {
+            corners.retain(|corners| *corners != NO_TRIANGLE);
+        }
+        Triangles::new(positions, corners)
     }
 
     /// The distances of a Bucket and of the next layer.
@@ -97,39 +78,45 @@ impl LevelSet {
         tile
     }
 
-    /// The edges that cross the surface, by local slot; `None` where there are none.
+    /// What crosses the surface, by local slot; `None` where nothing does.
     fn crossing_edges(&self) -> Result<Vec<Option<Box<Crossings>>>> {
         let accessor = Accessor::new("find crossings", self.domain()).over(self.topology());
-        let frame = *self.domain().frame();
-        let voxel = self.voxel_size();
         let access = self.volume().around(self.distance(), 1);
-        Ok(accessor.map(access, |here: Here<'_>, around| {
-            let tile = self.load(here, &around);
-            let corner = frame.corner(here.bucket);
-            Crossings::of(&tile, |at: [f32; 3]| {
-                corner + voxel * DVec3::from_array(at.map(f64::from))
-            })
-        })?)
+        Ok(accessor.map(access, |here, around| Crossings::of(&self.load(here, &around)))?)
     }
 }
 
-/// Parts one after the other, copied on all threads: most of the time goes to new pages.
-fn joined<T: Pod + Send + Sync>(parts: &[&[T]]) -> Vec<T> {
-    let mut whole: Vec<T> = zeros(parts.iter().map(|part| part.len()).sum());
-    let mut rest = &mut whole[..];
-    let mut places = Vec::with_capacity(parts.len());
-    for part in parts {
-        let (place, after) = rest.split_at_mut(part.len());
-        places.push(place);
-        rest = after;
-    }
-    places.into_par_iter().zip(parts).for_each(|(place, part)| place.copy_from_slice(part));
-    whole
+/// What stands where there is no triangle: a place that was never written.
+const NO_TRIANGLE: [u32; 3] = [0; 3];
+
+/// What is made of a Bucket: its vertices, and the triangles of its cubes.
+struct Part<'a> {
+    slot: usize,
+    own: &'a Crossings,
+    positions: &'a mut [DVec3],
+    corners: &'a mut [[u32; 3]],
 }
 
-/// The Buckets that hold edges of a Bucket's cubes, besides itself.
-const FAR: [[i32; 3]; 7] =
-    [[0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1]];
+/// Where the vertices and triangles of each Bucket go: made where they stay, since most of the time would go to new pages.
+fn parts<'a>(
+    mut positions: &'a mut [DVec3],
+    mut corners: &'a mut [[u32; 3]],
+    crossings: &'a [Option<Box<Crossings>>],
+) -> Vec<Part<'a>> {
+    let some = |(slot, found): (usize, &'a Option<Box<Crossings>>)| Some((slot, found.as_deref()?));
+    let part = |(slot, own): (usize, &'a Crossings)| {
+        let (own_positions, rest) = std::mem::take(&mut positions).split_at_mut(own.along.len());
+        positions = rest;
+        let (own_corners, rest) = std::mem::take(&mut corners).split_at_mut(own.triangles);
+        corners = rest;
+        Part { slot, own, positions: own_positions, corners: own_corners }
+    };
+    crossings.iter().enumerate().filter_map(some).map(part).collect()
+}
+
+/// The Buckets that hold edges of a Bucket's cubes, itself first.
+const NEAR: [[i32; 3]; 8] =
+    [[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1]];
 
 /// The voxels of a Bucket and of the next layer that lie inside, a bit each along z.
 #[derive(Clone, Copy)]
@@ -183,20 +170,29 @@ impl Signs {
     }
 }
 
-/// The crossing edges of a Bucket and the vertices on them: row after row, in each along x, then y, then z.
+/// The crossing edges of a Bucket with a vertex on each, row after row, in each along x, then y, then z; and its cubes that cross.
 struct Crossings {
     signs: Signs,
     /// A bit per voxel of a row, for edges along x, y and z.
     rows: [[u8; 3]; 64],
     /// Vertices before each row.
     before: [u16; 64],
-    vertices: Vec<DVec3>,
+    /// Where each vertex lies on its edge, from 0 to 1.
+    along: Vec<f32>,
+    /// How many triangles its cubes have.
+    triangles: usize,
 }
 
 impl Crossings {
-    /// `place` gives the world position of a place in voxels from the Bucket's corner.
-    fn of(tile: &Tile<f32>, place: impl Fn([f32; 3]) -> DVec3) -> Option<Box<Self>> {
+    /// None where no cube crosses: the edges of a Bucket are all of some of its cubes.
+    fn of(tile: &Tile<f32>) -> Option<Box<Self>> {
         let signs = Signs::of(tile);
+        let cases = Cases::get();
+        let mut triangles = 0;
+        signs.each_cube(|_, case| triangles += cases.of(case).len());
+        if triangles == 0 {
+            return None;
+        }
         let mut rows = [[0; 3]; 64];
         let mut before = [0; 64];
         let mut count = 0;
@@ -205,25 +201,50 @@ impl Crossings {
             *before = count;
             count += row.iter().map(|bits| bits.count_ones() as u16).sum::<u16>();
         }
-        if count == 0 {
-            return None;
-        }
-        let mut vertices = Vec::with_capacity(usize::from(count));
+        let mut found =
+            Self { signs, rows, before, along: Vec::with_capacity(count.into()), triangles };
         let steps = [tile.slab(), tile.row(), 1];
-        for (n, row) in rows.iter().enumerate() {
-            let first = tile.index((n >> 3) as i32, (n & 7) as i32, 0);
-            for (axis, &bits) in row.iter().enumerate() {
-                for z in (0..8).filter(|z| bits >> z & 1 != 0) {
-                    let at = first + z;
-                    let [low, high] = [tile.values()[at], tile.values()[at + steps[axis]]];
-                    let along = (low / (low - high)).clamp(NEAREST, 1.0 - NEAREST);
-                    let mut voxel = [n >> 3, n & 7, z].map(|n| n as f32 + 0.5);
-                    voxel[axis] += along;
-                    vertices.push(place(voxel));
+        each_edge(&found.rows, |[x, y, z], axis| {
+            let at = tile.index(x as i32, y as i32, z as i32);
+            let [low, high] = [tile.values()[at], tile.values()[at + steps[axis]]];
+            found.along.push((low / (low - high)).clamp(NEAREST, 1.0 - NEAREST));
+        });
+        Some(Box::new(found))
+    }
+
+    /// Puts its vertices where they are in the world: `corner` is that of the Bucket [m], `voxel` the width of a voxel [m].
+    fn place(&self, corner: DVec3, voxel: f64, to: &mut [DVec3]) {
+        let mut rest = to.iter_mut().zip(&self.along);
+        each_edge(&self.rows, |voxel_at, axis| {
+            let mut at = voxel_at.map(|n| n as f32 + 0.5);
+            if let Some((to, along)) = rest.next() {
+                at[axis] += along;
+                *to = corner + voxel * DVec3::from_array(at.map(f64::from));
+            }
+        });
+    }
+
+    /// The triangles of its cubes, and how many they are. Their vertices are those of this Bucket and of those beside it ([`NEAR`]), with
+    /// the number of the first vertex of each. Where a surface ends because a Bucket is missing, so do triangles.
+    fn march(&self, near: &[Option<(u32, &Self)>; 8], to: &mut [[u32; 3]]) -> usize {
+        let cases = Cases::get();
+        let mut made = 0;
+        self.signs.each_cube(|at, case| {
+            let vertex = |number: u8| {
+                let (axis, corner) = edge(number);
+                let at: [usize; 3] = std::array::from_fn(|n| at[n] + corner[n]);
+                let towards = at[0] >> 3 << 2 | at[1] >> 3 << 1 | at[2] >> 3;
+                let (base, found) = near[towards]?;
+                Some(base + found.number(at.map(|n| n & 7), axis))
+            };
+            for corners in cases.of(case) {
+                if let [Some(a), Some(b), Some(c)] = corners.map(vertex) {
+                    to[made] = [a, b, c];
+                    made += 1;
                 }
             }
-        }
-        Some(Box::new(Self { signs, rows, before, vertices }))
+        });
+        made
     }
 
     /// The number of the vertex on an edge, by its lower voxel.
@@ -234,5 +255,20 @@ impl Crossings {
         let earlier: u32 = row[..axis].iter().map(|bits| bits.count_ones()).sum();
         let below = (row[axis] & ((1 << at[2]) - 1)).count_ones();
         u32::from(self.before[place]) + earlier + below
+    }
+}
+
+/// Visits crossing edges in the order of their vertices: the lower voxel, and the axis.
+#[inline]
+fn each_edge(rows: &[[u8; 3]; 64], mut visit: impl FnMut([usize; 3], usize)) {
+    for (n, row) in rows.iter().enumerate() {
+        for (axis, &bits) in row.iter().enumerate() {
+            let mut rest = bits;
+            while rest != 0 {
+                let z = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                visit([n >> 3, n & 7, z], axis);
+            }
+        }
     }
 }
