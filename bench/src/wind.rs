@@ -39,7 +39,7 @@ const WARM_UP: usize = 4;
 const COUNTED: usize = 3;
 /// How long strands are, and how wide voxels [m].
 const LENGTH: f64 = 2.0;
-const VOXEL: f64 = 0.029;
+const VOXEL: f64 = 0.0365;
 
 fn run(context: &Context) -> Result<Outcome> {
     if !(1..=100_000).contains(&context.size) {

@@ -143,6 +143,8 @@ pub struct Parameter {
     pub level: Level,
     /// Whether it is a size of voxels or a spacing: a quick look makes it larger.
     pub resolves: bool,
+    /// The parameter that does instead, where what this one names is disabled.
+    pub instead: Option<&'static str>,
 }
 
 impl Parameter {
@@ -158,6 +160,7 @@ impl Parameter {
             channel: None,
             level: Level::Basic,
             resolves: false,
+            instead: None,
         }
     }
 
@@ -208,6 +211,12 @@ impl Parameter {
         let mut parameter = Self::new(name, Type::Choice(choices), doc);
         parameter.fallback = Fallback::Text(choices[0].0);
         parameter
+    }
+
+    /// May name what is disabled, if another parameter is given instead: a Behavior then goes on without it, and takes part.
+    pub const fn or(mut self, other: &'static str) -> Self {
+        self.instead = Some(other);
+        self
     }
 
     /// Need not be given: nothing holds then.

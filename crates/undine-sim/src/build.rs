@@ -109,7 +109,9 @@ fn ingest(
     let targets: Vec<_> = tree.behaviors[behavior].targets().collect();
     for (parameter, path) in targets {
         let target = find(tree, behavior, parameter, &path)?;
-        if let Some(reason) = tree.missing(target) {
+        if let Some(reason) = tree.missing(target)
+            && !tree.behaviors[behavior].does_without(parameter)
+        {
             tree.behaviors[behavior].left_out =
                 Some(format!("it depends on what is not there: {reason}"));
             return Ok(());

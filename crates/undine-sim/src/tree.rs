@@ -44,6 +44,13 @@ impl BehaviorEntry {
             .any(|(setting, _)| setting.is_keyed())
     }
 
+    /// Whether it takes part although there is nothing of what this parameter names: another one is given instead.
+    pub fn does_without(&self, parameter: &str) -> bool {
+        let mut declared = self.scope.declaration.parameters.iter();
+        let instead = declared.find(|one| one.name == parameter).and_then(|one| one.instead);
+        instead.is_some_and(|other| self.scope.setting(other, None).is_some())
+    }
+
     /// What its parameters name as targets: parameter and path.
     pub fn targets(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
         let parameters = self.scope.declaration.parameters.iter();

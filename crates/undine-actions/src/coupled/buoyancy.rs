@@ -184,13 +184,12 @@ impl CoupledBuoyancy {
                         momenta.push(own * mass * (velocity - answered));
                     }
                 }
-                for (mac, values) in [
-                    (coupling.share, &volumes),
-                    (coupling.mass, &masses),
-                    (coupling.momentum, &momenta),
-                ] {
-                    faces.add_per_volume(world, mac, &pushed.places, values)?;
-                }
+                let given = [
+                    (coupling.share, &volumes[..]),
+                    (coupling.mass, &masses[..]),
+                    (coupling.momentum, &momenta[..]),
+                ];
+                faces.add_per_volume(world, &pushed.places, &given)?;
             }
         }
         Ok(())

@@ -4,9 +4,10 @@
 //! With the weights w of linear interpolation, a point is wet by s = Σ wφ, meets the fluid at Σ wφu / s, and what it gives goes to faces
 //! by wφ/s: all of it, and to fluid alone. The three components lie on faces of their own, so that s is a vector.
 
+use rayon::prelude::*;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::volume::{Interpolation, Kernel, MacHandle, Resolution, foreign};
-use undine_core::{Accessor, ChannelSpec, DiscreteVolume, GridDomain};
+use undine_core::{Accessor, ChannelSpec, DiscreteVolume, GridDomain, Handle};
 use undine_sim::offers::{FluidField, ObjectId};
 use undine_sim::world::ChannelKey;
 use undine_sim::{Id, Result, StoreId, World};
@@ -162,7 +163,7 @@ impl Faces {
             let wet = (share / WET).min(Vec3::ONE);
             (share != Vec3::ZERO).then(|| (mean * wet).as_dvec3())
         };
-        Ok(shares.into_iter().zip(pushes).map(push).collect())
+        Ok(shares.into_par_iter().zip(pushes).map(push).collect())
     }
 
     /// Finds φ of every face, and φu of a velocity.
@@ -225,28 +226,44 @@ impl Faces {
             let wet = share.cmpgt(Vec3::splat(LEAST));
             Vec3::select(wet, flow / *share, Vec3::ZERO).as_dvec3()
         };
-        let velocities = shares.iter().zip(flows).map(velocity).collect();
+        let velocities = shares.par_iter().zip(flows).map(velocity).collect();
         let share = |share: Vec3| Vec3::select(share.cmpgt(Vec3::splat(LEAST)), share, Vec3::ZERO);
-        Ok(Met { shares: shares.into_iter().map(|s| share(s).as_dvec3()).collect(), velocities })
+        let shares = shares.into_par_iter().map(|s| share(s).as_dvec3()).collect();
+        Ok(Met { shares, velocities })
     }
 
     /// Sums up what points at these places [m] give, wet by these shares: afterwards [`Self::ratios`] and [`Self::take`] know it.
     /// Collective.
     pub fn give(&self, world: &World, given: &[Given<'_>]) -> Result<()> {
-        let (domain, volume) = self.on(world);
+        let (_, volume) = self.on(world);
         for face in self.sum.faces {
             volume.column_mut(face)?.fill(0.0);
         }
         for &Given { places, shares, values } in given {
-            for (axis, &face) in self.sum.faces.iter().enumerate() {
+            let amounts = |axis: usize| -> Vec<f32> {
                 let amount = |(share, value): (&DVec3, &DVec3)| match share[axis] > 0.0 {
                     true => (value[axis] / share[axis]) as f32,
                     false => 0.0,
                 };
-                let amounts: Vec<f32> = shares.iter().zip(values).map(amount).collect();
-                foreign::splat(domain, volume, face, Kernel::Linear, places, &amounts)?;
-            }
+                shares.par_iter().zip(values).map(amount).collect()
+            };
+            self.splat(world, places, self.sum.faces.into_iter().zip([0, 1, 2].map(amounts)))?;
         }
+        Ok(())
+    }
+
+    /// Adds amounts at places [m] to channels of faces. Collective.
+    fn splat(
+        &self,
+        world: &World,
+        places: &[DVec3],
+        amounts: impl Iterator<Item = (Handle<f32>, Vec<f32>)>,
+    ) -> Result<()> {
+        let (domain, volume) = self.on(world);
+        let amounts: Vec<(Handle<f32>, Vec<f32>)> = amounts.collect();
+        let channels: Vec<(Handle<f32>, &[f32])> =
+            amounts.iter().map(|(face, amounts)| (*face, &amounts[..])).collect();
+        foreign::splat_all(domain, volume, &channels, Kernel::Linear, places)?;
         Ok(())
     }
 
@@ -258,22 +275,22 @@ impl Faces {
         Ok(sums.into_iter().map(|sum| sum.as_dvec3() / mass).collect())
     }
 
-    /// Adds what points at these places [m] give to a channel of the fluid, per volume of a cell. Collective.
+    /// Adds what points at these places [m] give to channels of the fluid, per volume of a cell. Collective.
     pub fn add_per_volume(
         &self,
         world: &World,
-        to: MacHandle,
         places: &[DVec3],
-        values: &[DVec3],
+        given: &[(MacHandle, &[DVec3])],
     ) -> Result<()> {
-        let (domain, volume) = self.on(world);
+        let (domain, _) = self.on(world);
         let per_volume = domain.frame().voxel_size(0).powi(-3);
-        for (axis, &face) in to.faces.iter().enumerate() {
-            let amounts: Vec<f32> =
-                values.iter().map(|value| (value[axis] * per_volume) as f32).collect();
-            foreign::splat(domain, volume, face, Kernel::Linear, places, &amounts)?;
-        }
-        Ok(())
+        let amounts = given.iter().flat_map(|(to, values)| {
+            to.faces.into_iter().enumerate().map(move |(axis, face)| {
+                let amount = |value: &DVec3| (value[axis] * per_volume) as f32;
+                (face, values.par_iter().map(amount).collect())
+            })
+        });
+        self.splat(world, places, amounts)
     }
 
     /// Values on faces at places [m]. Collective.

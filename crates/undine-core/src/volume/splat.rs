@@ -45,17 +45,11 @@ pub fn splat_points<T: Blend>(
     check(volume, points, values)?;
     let mut column = volume.column_mut(handle)?;
     let topology = volume.topology();
-    let located = locate_all(topology, points);
-    let drops: Vec<_> = located
-        .iter()
-        .zip(values)
-        .filter_map(|(located, &value)| {
-            let (bucket, offset) = (*located)?;
-            Some(Drop { bucket, offset, value })
-        })
-        .collect();
-    let skipped = points.len() - drops.len();
-    add_drops(&mut column, topology, kernel, &drops);
+    let located = locate_all(topology, points).into_iter().zip(values);
+    let (places, values): (Vec<Place>, Vec<T>) =
+        located.filter_map(|(place, &value)| Some((place?, value))).unzip();
+    let skipped = points.len() - places.len();
+    Drops::new(places).add(&mut column, topology, kernel, &values);
     Ok(skipped)
 }
 
@@ -80,8 +74,11 @@ pub(super) fn check<T: Blend>(
     }
 }
 
+/// A Bucket, and the offset from its corner [m].
+pub(super) type Place = (Bucket, Vec3);
+
 /// For each point the finest Bucket on any process that contains it, and the offset from its corner.
-pub(super) fn locate_all(topology: &Topology, points: &[DVec3]) -> Vec<Option<(Bucket, Vec3)>> {
+pub(super) fn locate_all(topology: &Topology, points: &[DVec3]) -> Vec<Option<Place>> {
     let locator = Locator::new(topology);
     points
         .par_iter()
@@ -95,32 +92,38 @@ fn exists(topology: &Topology, bucket: Bucket) -> bool {
         || (topology.stored() < topology.all().len() && topology.all().contains(bucket))
 }
 
-/// One value to be splatted.
-#[derive(Clone, Copy)]
-pub(super) struct Drop<T> {
-    pub bucket: Bucket,
-    pub offset: Vec3,
-    pub value: T,
+/// Places that values are splatted at, in a fixed order: one channel after another, sorted once.
+pub(super) struct Drops {
+    places: Vec<Place>,
+    /// By Bucket, then by index.
+    order: Vec<(u64, usize)>,
 }
 
-/// Adds `drops` to the Buckets of this process, in a fixed order.
-pub(super) fn add_drops<T: Blend>(
-    column: &mut VoxelColumn<T>,
-    topology: &Topology,
-    kernel: Kernel,
-    drops: &[Drop<T>],
-) {
-    let mut order: Vec<(u64, usize)> =
-        drops.par_iter().enumerate().map(|(n, drop)| (rank_of(drop.bucket), n)).collect();
-    order.par_sort_unstable();
-    let groups: Vec<_> = order.chunk_by(|a, b| a.0 == b.0).collect();
-    for groups in groups.chunks(TILES) {
-        let tiles: Vec<_> = groups
-            .par_iter()
-            .map(|group| Tile::of(column, topology, kernel, drops, group))
-            .collect();
-        for tile in &tiles {
-            tile.add_to(column, topology);
+impl Drops {
+    pub fn new(places: Vec<Place>) -> Self {
+        let ranked = places.par_iter().enumerate().map(|(n, place)| (rank_of(place.0), n));
+        let mut order: Vec<(u64, usize)> = ranked.collect();
+        order.par_sort_unstable();
+        Self { places, order }
+    }
+
+    /// Adds a value for each place to the Buckets of this process.
+    pub fn add<T: Blend>(
+        &self,
+        column: &mut VoxelColumn<T>,
+        topology: &Topology,
+        kernel: Kernel,
+        values: &[T],
+    ) {
+        let groups: Vec<_> = self.order.chunk_by(|a, b| a.0 == b.0).collect();
+        for groups in groups.chunks(TILES) {
+            let tiles: Vec<_> = groups
+                .par_iter()
+                .map(|group| Tile::of(column, topology, kernel, (&self.places, values), group))
+                .collect();
+            for tile in &tiles {
+                tile.add_to(column, topology);
+            }
         }
     }
 }
@@ -147,13 +150,13 @@ impl<T: Blend> Tile<T> {
         column: &VoxelColumn<T>,
         topology: &Topology,
         kernel: Kernel,
-        drops: &[Drop<T>],
+        (places, values): (&[Place], &[T]),
         group: &[(u64, usize)],
     ) -> Self {
         let shape = column.shape();
         let edge = shape.resolution.edge();
         let width = edge + MARGIN;
-        let bucket = drops[group[0].1].bucket;
+        let (bucket, _) = places[group[0].1];
         let lattice = Lattice::<T::Real>::new(topology, shape);
         let mut tile = Self {
             bucket,
@@ -162,8 +165,8 @@ impl<T: Blend> Tile<T> {
             nodes: vec![T::zeroed(); width.pow(3)],
         };
         for &(_, n) in group {
-            let Drop { offset, value, .. } = drops[n];
-            let (nodes, _) = lattice.nodes(bucket.level, offset);
+            let value = values[n];
+            let (nodes, _) = lattice.nodes(bucket.level, places[n].1);
             match kernel {
                 Kernel::Linear => tile.drop(value, nodes.map(linear)),
                 Kernel::Quadratic => tile.drop(value, nodes.map(quadratic)),
@@ -287,7 +290,7 @@ pub(super) fn each_bucket_under<T: Blend>(
     topology: &Topology,
     shape: VoxelShape,
     kernel: Kernel,
-    (bucket, offset): (Bucket, Vec3),
+    (bucket, offset): Place,
     visit: &mut impl FnMut(Bucket),
 ) {
     let bits = shape.resolution.bits() as i32;

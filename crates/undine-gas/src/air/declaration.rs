@@ -26,9 +26,10 @@ pub const DECLARATION: Declaration = Declaration {
         Parameter::new(
             "around",
             Type::Target,
-            "Objects around which there is air, wherever they are",
+            "Objects around which there is air, wherever they are; they may be disabled, where there is an `input`",
         )
-        .optional(),
+        .optional()
+        .or("input"),
         Parameter::new("within", Type::Input, "beyond this solid there is never air").optional(),
         Parameter::integer("padding", 1, "how many Buckets there are around what they follow")
             .between(0.0, 64.0),

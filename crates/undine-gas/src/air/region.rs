@@ -39,7 +39,8 @@ impl Region {
             None => Vec::new(),
         };
         let has_place = |object: &ObjectId| has_place(&ingest.world.object(*object).offers);
-        if named.is_some() && !around.iter().any(has_place) {
+        let is_disabled = around.is_empty() && always.is_some();
+        if named.is_some() && !around.iter().any(has_place) && !is_disabled {
             let what = "nothing there has a place to be around";
             let help = "name an Object with points or a solid: curves, particles, a body, a collider, a liquid";
             return Err(ingest.bad("around", what, help));

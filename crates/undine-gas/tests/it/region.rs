@@ -2,10 +2,12 @@
 
 use crate::scene::{Look, Scene, air, ball, cuboid, data, fixed, frames, stamp};
 use std::collections::BTreeSet;
+use undine_actions::collider;
 use undine_core::glam::DVec3;
 use undine_core::memory::MemoryBudget;
 use undine_geometry::motion::Motion;
 use undine_geometry::{Pose, Twist};
+use undine_schema::setup::Behavior;
 use undine_sim::Simulation;
 
 #[test]
@@ -46,6 +48,25 @@ fn it_comes_and_goes_with_what_it_is_around() {
     // By a Bucket in two frames.
     frames(&mut simulation, 6);
     assert_eq!(along_x(&simulation), BTreeSet::from([2, 3, 4, 5]));
+}
+
+#[test]
+fn what_it_is_around_may_be_disabled_where_it_has_a_place_of_its_own() {
+    let off = |air: Behavior| {
+        Scene::default()
+            .with_input("room", ball(DVec3::splat(0.4), 0.2))
+            .with(
+                Behavior::new(&collider::DECLARATION).named("ball").set("input", "room").disabled(),
+            )
+            .with(air.set("around", "ball"))
+            .under_pressure()
+            .simulation(fixed(24.0, 1))
+    };
+    let mut simulation = off(air(0.1).set("input", "room"));
+    frames(&mut simulation, 1);
+    assert_eq!(along_x(&simulation), BTreeSet::from([-1, 0, 1]));
+    // Without one, it takes no part.
+    assert_eq!(off(air(0.1)).world.volumes.iter().count(), 0);
 }
 
 #[test]
