@@ -244,6 +244,45 @@ fn foreign_velocities_are_those_of_a_single_process() {
     }
 }
 
+/// Faces of three shapes, whose kernels reach other Buckets than those of cells.
+#[test]
+fn channels_that_are_splatted_at_once_are_each_as_alone() {
+    let buckets = buckets(false);
+    let value = |p: &DVec3, axis: usize| 1.0 + axis as f32 + noise(*p) as f32;
+    for count in [1, 3] {
+        let same = on_each(count, |processes| {
+            let points = points(processes.rank());
+            let values = |axis| points.iter().map(|p| value(p, axis)).collect::<Vec<f32>>();
+            let values = [0, 1, 2].map(values);
+            let domain = domain(processes, &buckets);
+            let [together, alone] = ["together", "alone"].map(|name| {
+                let mut volume = DiscreteVolume::new(name, &domain);
+                let mac = volume.add_mac("momentum", "", Resolution::R8).unwrap();
+                (volume, mac)
+            });
+            let (volume, mac) = &together;
+            let channels = [0, 1, 2].map(|axis| (mac.faces[axis], &values[axis][..]));
+            let skipped =
+                foreign::splat_all(&domain, volume, &channels, Kernel::Linear, &points).unwrap();
+            let (volume, mac) = &alone;
+            for (&face, values) in mac.faces.iter().zip(&values) {
+                let kernel = Kernel::Linear;
+                let one = foreign::splat(&domain, volume, face, kernel, &points, values).unwrap();
+                assert_eq!(one, skipped);
+            }
+            let bits = |(volume, mac): &(DiscreteVolume, undine_core::volume::MacHandle)| {
+                let columns = mac.faces.map(|face| volume.column(face).unwrap());
+                let slots = 0..volume.topology().local() as Slot;
+                let all = slots.flat_map(|slot| columns.iter().flat_map(move |c| c.chunk(slot)));
+                all.map(|value| value.to_bits()).collect::<Vec<_>>()
+            };
+            assert!(bits(&alone).iter().any(|&bits| bits != 0));
+            bits(&together) == bits(&alone)
+        });
+        assert_eq!(same, vec![true; count]);
+    }
+}
+
 #[test]
 fn an_error_on_one_process_is_the_same_error_on_all() {
     let buckets = buckets(false);
