@@ -3,8 +3,9 @@
 //! This is scratch: it is made from channels when a substep begins, and what has to live on goes back into channels when it
 //! ends.
 //!
-//! In a distributed run, the system is whole on every process: particles in spatial order that take part in it are brought
-//! together, process after process, and each process then computes the same bits. So all functions here are collective.
+//! In a distributed run, the state of the system is whole on every process: particles in spatial order that take part in it are brought
+//! together, process after process. Each process then does its part of the work, and all get the same bits. So all functions here are
+//! collective.
 
 use crate::constraint::Placed;
 use crate::error::Result;

@@ -24,6 +24,7 @@ pub mod offers;
 pub mod registry;
 pub mod report;
 pub mod rest;
+mod roots;
 pub mod schedule;
 pub mod simulation;
 mod solver;

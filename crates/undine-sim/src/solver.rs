@@ -17,6 +17,7 @@ use crate::newton::{
 };
 use crate::offers::{Bodies, Dofs, Embedded, ObjectId, Rods, Spatial};
 use crate::report::SolveRecord;
+use crate::roots;
 use crate::task::Moment;
 use crate::world::World;
 use rayon::prelude::*;
@@ -206,7 +207,8 @@ impl Solver {
             Hung::new(&unknowns, part.span, &part.boundary.0, &part.poses, &part.boundary.1)?;
         }
         let kept = self.system.take().filter(|system| *system.unknowns() == unknowns);
-        let system = kept.map_or_else(|| System::new(unknowns.clone()), Ok)?;
+        let mut system = kept.map_or_else(|| System::new(unknowns.clone()), Ok)?;
+        share_out(&mut system, world, &parts)?;
         if now.iteration == 0 {
             self.penalty = 0.0;
         }
@@ -247,6 +249,22 @@ impl Solver {
         }
         Ok(if iteration.alpha == 0.0 { Moved::Not } else { moved })
     }
+}
+
+/// Shares a system out among the processes of the World, if there are several: by where everything is when it is first solved in a frame, so
+/// that a run which goes on shares it out as one that was never ended.
+fn share_out(system: &mut System, world: &World, parts: &[Part]) -> Result<()> {
+    let mut with_unknowns = parts.iter().filter(|part| part.dofs.is_some()).peekable();
+    let Some(first) = with_unknowns.peek() else { return Ok(()) };
+    if world.processes().count() == 1 || !system.is_stale() {
+        return Ok(());
+    }
+    let frame = world.domains[world.object(first.object).domain].frame();
+    let spans = system.unknowns().spans();
+    let spans = with_unknowns.map(|part| (&spans[part.span], &part.material.1[..]));
+    let places = roots::places(frame, spans)?;
+    system.share(world.processes(), places);
+    Ok(())
 }
 
 /// Looks for contacts where everything is now.

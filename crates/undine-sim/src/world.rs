@@ -4,8 +4,8 @@
 //! (checkpoint, check for NaN, memory report, files) walks the World, and keeps no list of its own.
 //!
 //! In a distributed run, particles in spatial order and voxels are shared out among processes by Buckets. All else is whole on
-//! every process, and computed alike by each: particles in the order of a mesh, rigid bodies, elements of Constraints, colliders.
-//! They are few beside a fluid, and hang together in one system.
+//! every process: particles in the order of a mesh, rigid bodies, elements of Constraints, colliders. They are few beside a fluid, and hang
+//! together in one system, of which each process solves its part (`newton/share.rs`).
 
 use crate::arena::{Arena, Id};
 use crate::elements::ElementSet;

@@ -9,6 +9,7 @@ use super::{BODY_FRICTION, Bodies, Manner, Side};
 use rayon::prelude::*;
 use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
+use undine_core::process::Processes;
 use undine_geometry::collider::{ColliderStep, Impact};
 use undine_geometry::{Pose, Solid};
 use undine_sim::newton::Contact;
@@ -85,6 +86,8 @@ pub(super) struct Surroundings<'a> {
     pub manner: Manner,
     /// [s]
     pub step: f64,
+    /// Who looks.
+    pub processes: &'a dyn Processes,
 }
 
 /// A touch of a ball, in whatever coordinates it was looked for.
@@ -140,12 +143,13 @@ impl Surroundings<'_> {
                     passes: false,
                 }))
             };
-            let found: Vec<Found> = (0..places.len())
+            let found = self
+                .part(places.len())
                 .into_par_iter()
                 .with_min_len(PARTICLES_PER_TASK)
                 .filter_map(|n| look(n).transpose())
-                .collect::<Result<_>>()?;
-            out.extend(found);
+                .collect();
+            out.extend(self.of_all(found)?);
         }
         Ok(())
     }
@@ -208,13 +212,12 @@ impl Surroundings<'_> {
                     passes: false,
                 }))
             };
-            let found: Vec<Found> = side
-                .edges
+            let found = side.edges[self.part(side.edges.len())]
                 .par_iter()
                 .with_min_len(PARTICLES_PER_TASK)
                 .filter_map(|edge| look(edge).transpose())
-                .collect::<Result<_>>()?;
-            out.extend(found);
+                .collect();
+            out.extend(self.of_all(found)?);
         }
         Ok(())
     }
@@ -250,9 +253,9 @@ impl Surroundings<'_> {
                 }
                 Ok(found)
             };
-            let tasks: Vec<Vec<Found>> =
-                (0..poses.len()).into_par_iter().map(look).collect::<Result<_>>()?;
-            out.extend(tasks.into_iter().flatten());
+            let tasks: Result<Vec<Vec<Found>>> =
+                self.part(poses.len()).into_par_iter().map(look).collect();
+            out.extend(self.of_all(tasks.map(|tasks| tasks.concat()))?);
         }
         Ok(())
     }

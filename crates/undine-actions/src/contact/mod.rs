@@ -11,6 +11,7 @@ mod hold_back;
 mod memory;
 mod pairs;
 mod part;
+mod share;
 
 use find::{Found, Part, Surroundings};
 use memory::Memory;
@@ -215,7 +216,12 @@ impl Touching {
         Ok(here)
     }
 
-    fn surroundings<'a>(&'a self, here: &'a Here, now: &Moment) -> Surroundings<'a> {
+    fn surroundings<'a>(
+        &'a self,
+        world: &'a World,
+        here: &'a Here,
+        now: &Moment,
+    ) -> Surroundings<'a> {
         Surroundings {
             sides: &self.sides,
             places: &here.places,
@@ -223,6 +229,7 @@ impl Touching {
             poses: &here.poses,
             manner: self.manner,
             step: now.step,
+            processes: &**world.processes(),
         }
     }
 
@@ -405,7 +412,7 @@ impl Coupling for Touching {
 
     fn find_contacts(&mut self, world: &World, now: &Moment) -> Result<()> {
         let here = self.iterate(world, now)?;
-        let surroundings = self.surroundings(&here, now);
+        let surroundings = self.surroundings(world, &here, now);
         let mut found = Vec::new();
         self.against_solids(&surroundings, world, now, &mut found)?;
         if let Some(lattice) = self.lattice(world) {
@@ -432,7 +439,7 @@ impl Coupling for Touching {
             return Ok(self.found.iter().any(|found| self.is_broken(found)));
         }
         let here = self.iterate(world, now)?;
-        let surroundings = self.surroundings(&here, now);
+        let surroundings = self.surroundings(world, &here, now);
         let mut found = Vec::new();
         self.against_solids(&surroundings, world, now, &mut found)?;
         if found.iter().any(Found::is_broken) {

@@ -11,9 +11,9 @@ use rayon::prelude::*;
 use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
 use undine_core::{Frame, MemoryBudget};
-use undine_geometry::ccd::broad::overlapping_self;
+use undine_geometry::ccd::broad::overlapping_self_part;
 use undine_geometry::ccd::{Gap, edge_edge};
-use undine_sim::Result;
+use undine_sim::{Result, SimError};
 
 /// What comes nearer than this part of the distance that it should keep has nearly gone through.
 const NEARLY: f64 = 0.25;
@@ -54,12 +54,12 @@ impl Surroundings<'_> {
     /// Every edge against every other one.
     pub fn against_each_other(&self, lattice: &Lattice<'_>, out: &mut Vec<Found>) -> Result<()> {
         let (all, pairs) = self.pairs(lattice, Ask::Near)?;
-        let found: Vec<Found> = pairs
+        let found = pairs[self.part(pairs.len())]
             .par_iter()
             .with_min_len(PAIRS_PER_TASK)
             .filter_map(|&[a, b]| self.pair(&all[a as usize], &all[b as usize]).transpose())
-            .collect::<Result<_>>()?;
-        out.extend(found);
+            .collect();
+        out.extend(self.of_all(found)?);
         Ok(())
     }
 
@@ -70,11 +70,12 @@ impl Surroundings<'_> {
             let found = self.pair(&all[a as usize], &all[b as usize])?;
             Ok(found.is_some_and(|found| found.is_broken()))
         };
-        pairs
+        let any = pairs[self.part(pairs.len())]
             .par_iter()
             .with_min_len(PAIRS_PER_TASK)
             .map(breaks)
-            .try_reduce(|| false, |one, other| Ok(one | other))
+            .try_reduce(|| false, |one, other| Ok(one | other));
+        self.any(any)
     }
 
     /// How far ahead contacts of edges are looked for at most [m].
@@ -121,7 +122,9 @@ impl Surroundings<'_> {
             let joined = same && self.sides[one.side as usize].joined(one.ends, other.ends);
             (!joined).then_some([a, b])
         };
-        let mut pairs = overlapping_self(lattice.frame, &boxes, lattice.budget, may)?;
+        let part = (self.processes.rank(), self.processes.count());
+        let found = overlapping_self_part(lattice.frame, &boxes, part, lattice.budget, may);
+        let mut pairs = self.pairs_of_all(found.map_err(SimError::from))?;
         // Along strands, so that contacts come in an order that sweeps can follow.
         pairs.par_sort_unstable();
         Ok((all, pairs))

@@ -180,6 +180,7 @@ impl Touching {
             poses: &poses,
             manner: self.manner,
             step: 0.0,
+            processes: &**world.processes(),
         };
         let mut found = Vec::new();
         for (object, id) in &self.colliders {

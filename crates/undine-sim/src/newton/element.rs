@@ -22,6 +22,7 @@ use crate::constraint::dahl::Dahl;
 use crate::constraint::damping::Rayleigh;
 use crate::constraint::{Constraint, Placed, Scaling};
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use undine_core::glam::DVec3;
 use undine_linsolve::matrix::{Element, Elements};
@@ -407,11 +408,17 @@ impl<'a, C: Constraint<M, N>, const M: usize, const N: usize> ConstraintTerm<'a,
         Ok(nodes)
     }
 
-    fn recover_by<const A: usize>(&self, dt: f64, du: &[f64], row_of: &[u32]) -> Vec<f64> {
-        let mut lambda = vec![0.0; M * self.elements.len()];
+    fn recover_by<const A: usize>(
+        &self,
+        elements: Range<usize>,
+        dt: f64,
+        du: &[f64],
+        row_of: &[u32],
+    ) -> Vec<f64> {
+        let mut lambda = vec![0.0; M * elements.len()];
         let chunks = lambda.par_chunks_mut(M.max(1)).with_min_len(ELEMENTS_PER_TASK);
-        chunks.enumerate().for_each(|(element, lambda)| {
-            let linear = self.linear(element, dt);
+        chunks.enumerate().for_each(|(n, lambda)| {
+            let linear = self.linear(elements.start + n, dt);
             let j = linear.gradient::<A>(C::FRAMES);
             let dq: [[DVec3; A]; N] = std::array::from_fn(|n| moved(&linear.hangs[n], du, row_of));
             for (m, lambda) in lambda.iter_mut().enumerate() {
@@ -507,11 +514,15 @@ impl<C: Constraint<M, N>, const M: usize, const N: usize> Term for ConstraintTer
         self.mode == Mode::Compliance
     }
 
-    fn recover(&self, dt: f64, du: &[f64], row_of: &[u32]) -> Vec<f64> {
+    fn elements(&self) -> usize {
+        self.elements.len()
+    }
+
+    fn recover(&self, elements: Range<usize>, dt: f64, du: &[f64], row_of: &[u32]) -> Vec<f64> {
         match self.blocks() {
-            1 => self.recover_by::<1>(dt, du, row_of),
-            2 => self.recover_by::<2>(dt, du, row_of),
-            _ => self.recover_by::<4>(dt, du, row_of),
+            1 => self.recover_by::<1>(elements, dt, du, row_of),
+            2 => self.recover_by::<2>(elements, dt, du, row_of),
+            _ => self.recover_by::<4>(elements, dt, du, row_of),
         }
     }
 
@@ -531,9 +542,14 @@ impl<C: Constraint<M, N>, const M: usize, const N: usize> Term for ConstraintTer
         self.exact_stiffness(row_of)
     }
 
-    fn merit(&self, dt: f64) -> Merit {
-        let task = |first: usize| {
+    fn sums(&self) -> usize {
+        self.elements.len().div_ceil(ELEMENTS_PER_TASK)
+    }
+
+    fn merits(&self, sums: Range<usize>, dt: f64) -> Vec<Merit> {
+        let task = |sum: usize| {
             let mut merit = Merit::default();
+            let first = sum * ELEMENTS_PER_TASK;
             for element in first..(first + ELEMENTS_PER_TASK).min(self.elements.len()) {
                 let linear = self.linear(element, dt);
                 merit.add(linear.energy);
@@ -549,9 +565,7 @@ impl<C: Constraint<M, N>, const M: usize, const N: usize> Term for ConstraintTer
             }
             merit
         };
-        let firsts: Vec<usize> = (0..self.elements.len()).step_by(ELEMENTS_PER_TASK).collect();
-        let parts: Vec<Merit> = firsts.into_par_iter().map(task).collect();
-        parts.into_iter().fold(Merit::default(), Merit::plus)
+        sums.into_par_iter().map(task).collect()
     }
 }
 

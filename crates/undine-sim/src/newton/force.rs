@@ -142,12 +142,4 @@ impl Term for ForceTerm<'_> {
     fn has_multipliers(&self) -> bool {
         false
     }
-
-    fn recover(&self, _dt: f64, _du: &[f64], _row_of: &[u32]) -> Vec<f64> {
-        Vec::new()
-    }
-
-    fn merit(&self, _dt: f64) -> Merit {
-        Merit::default()
-    }
 }

@@ -44,6 +44,9 @@ pub(super) struct Islands {
     of: Vec<u32>,
     /// Islands, in the order in which they were touched.
     pub list: Vec<Island>,
+    /// Where several processes solve together: the pieces that contacts have touched on any of them, in that order, and which island each is,
+    /// if it is one of this process.
+    pub met: Vec<(u32, Option<u32>)>,
 }
 
 impl Islands {
@@ -65,6 +68,11 @@ impl Islands {
         let mut touched: Vec<Vec<u32>> = vec![Vec::new(); self.list.len()];
         rows.iter().for_each(|&row| touched[self.of[row as usize] as usize].push(row));
         self.list.par_iter_mut().zip(touched).for_each(|(island, rows)| island.touch(names, &rows));
+    }
+
+    /// The island of a row that was touched.
+    pub fn of(&self, row: usize) -> u32 {
+        self.of[row]
     }
 }
 

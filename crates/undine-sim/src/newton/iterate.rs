@@ -55,6 +55,17 @@ impl Merit {
     fn is_finite(&self) -> bool {
         self.energy.is_finite() && self.violation.is_finite()
     }
+
+    /// As it travels between processes.
+    pub(super) fn to_array(self) -> [f64; 4] {
+        [self.energy, self.magnitude, self.violation, self.violation_magnitude]
+    }
+
+    pub(super) fn from_array(
+        [energy, magnitude, violation, violation_magnitude]: [f64; 4],
+    ) -> Self {
+        Self { energy, magnitude, violation, violation_magnitude }
+    }
 }
 
 /// A Newton step before it is taken.

@@ -22,8 +22,14 @@ pub(super) struct OwnBlocks {
 }
 
 impl OwnBlocks {
-    /// The inertia of all spans, in place of what there was.
-    pub fn set(&mut self, unknowns: &Unknowns, inertia: &[Inertia<'_>], per_dt2: f64) {
+    /// The inertia of all spans, in place of what there was; only of the groups that are `here`, if that is not all of them.
+    pub fn set(
+        &mut self,
+        unknowns: &Unknowns,
+        inertia: &[Inertia<'_>],
+        per_dt2: f64,
+        here: Option<&[bool]>,
+    ) {
         self.places.clear();
         let mut end = 0;
         for span in unknowns.spans() {
@@ -43,14 +49,22 @@ impl OwnBlocks {
                 let groups =
                     force.chunks_exact_mut(width).zip(matrix.chunks_exact_mut(width * width));
                 for (n, (force, matrix)) in groups.enumerate() {
-                    inertia.write(task * GROUPS_PER_TASK + n, per_dt2, force, matrix);
+                    let group = task * GROUPS_PER_TASK + n;
+                    if is_here(here, span, group) {
+                        inertia.write(group, per_dt2, force, matrix);
+                    }
                 }
             });
         }
     }
 
-    /// Adds Forces on particles that each hang on one group.
-    pub fn add(&mut self, unknowns: &Unknowns, term: &ForceTerm<'_>) -> Result<()> {
+    /// Adds Forces on particles that each hang on one group; only of the groups that are `here`, if that is not all of them.
+    pub fn add(
+        &mut self,
+        unknowns: &Unknowns,
+        term: &ForceTerm<'_>,
+        here: Option<&[bool]>,
+    ) -> Result<()> {
         term.check()?;
         let Some(number) = term.embedded.span() else { return Ok(()) };
         let (span, place) = (&unknowns.spans()[number], self.places[number]);
@@ -68,7 +82,9 @@ impl OwnBlocks {
                     let groups = force.chunks_exact_mut(3).zip(matrix.chunks_exact_mut(9));
                     for (n, (force, matrix)) in groups.enumerate() {
                         let particle = task * GROUPS_PER_TASK + n;
-                        if !add_particle::<1, 3, 9>(term, particle, force, matrix) {
+                        if is_here(here, span, particle)
+                            && !add_particle::<1, 3, 9>(term, particle, force, matrix)
+                        {
                             fault.fetch_min(particle, Ordering::Relaxed);
                         }
                     }
@@ -80,7 +96,9 @@ impl OwnBlocks {
                     let body = term.embedded.body(particle);
                     let force = &mut force[6 * body..6 * body + 6];
                     let matrix = &mut matrix[36 * body..36 * body + 36];
-                    if !add_particle::<2, 6, 36>(term, particle, force, matrix) {
+                    if is_here(here, span, body)
+                        && !add_particle::<2, 6, 36>(term, particle, force, matrix)
+                    {
                         fault.fetch_min(particle, Ordering::Relaxed);
                     }
                 }
@@ -94,7 +112,9 @@ impl OwnBlocks {
                     let groups = force.chunks_exact_mut(4).zip(matrix.chunks_exact_mut(16));
                     for (n, (force, matrix)) in groups.enumerate() {
                         let particle = task * GROUPS_PER_TASK + n;
-                        if !add_vertex(term, particle, force, matrix) {
+                        if is_here(here, span, particle)
+                            && !add_vertex(term, particle, force, matrix)
+                        {
                             fault.fetch_min(particle, Ordering::Relaxed);
                         }
                     }
@@ -156,6 +176,12 @@ impl OwnBlocks {
             }
         }
     }
+}
+
+/// Whether a group of a span is here.
+#[inline]
+fn is_here(here: Option<&[bool]>, span: &Span, group: usize) -> bool {
+    here.is_none_or(|here| here[span.group + group])
 }
 
 /// Adds the Force on one particle to the block of its group. False if it is not finite.

@@ -10,6 +10,7 @@
 //! matrices through it, [`system`] adds those up and finds the Newton step, and [`iterate`](mod@iterate) repeats that to
 //! convergence with a line search.
 
+mod border;
 pub mod contact;
 mod coordinates;
 pub mod coulomb;
@@ -28,6 +29,7 @@ pub mod rod;
 pub mod rotation;
 mod saddle;
 pub mod shape;
+mod share;
 pub mod system;
 pub mod term;
 pub mod touch;

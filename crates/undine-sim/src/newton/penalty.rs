@@ -12,6 +12,7 @@ use super::error::{NewtonError, Result};
 use super::iterate::Merit;
 use super::saddle::HardRows;
 use super::term::{Term, TermNodes};
+use std::ops::Range;
 use undine_core::glam::{DMat3, DVec3};
 use undine_linsolve::matrix::{Element, Elements};
 
@@ -134,16 +135,19 @@ impl Term for PenaltyTerm<'_> {
         false
     }
 
-    fn recover(&self, _dt: f64, _du: &[f64], _row_of: &[u32]) -> Vec<f64> {
-        Vec::new()
+    fn sums(&self) -> usize {
+        1
     }
 
-    fn merit(&self, _dt: f64) -> Merit {
-        let mut merit = Merit::default();
-        for contact in self.contacts.list() {
-            merit.add(push(contact, self.stiffness).energy);
-        }
-        merit
+    fn merits(&self, sums: Range<usize>, _dt: f64) -> Vec<Merit> {
+        let sum = |_| {
+            let mut merit = Merit::default();
+            for contact in self.contacts.list() {
+                merit.add(push(contact, self.stiffness).energy);
+            }
+            merit
+        };
+        sums.map(sum).collect()
     }
 }
 

@@ -4,13 +4,16 @@
 //! ([`touch`](super::touch)) on what they touch: points and bodies that nothing ties, and [islands](super::island) of what elements tie
 //! together. What that breaks among the others is taken in, until it breaks none.
 
+use super::border::{self, Blocks, Chosen};
 use super::contact::{ContactEnd, Contacts};
 use super::error::{NewtonError, Result};
-use super::island::Islands;
+use super::island::{Island, Islands};
 use super::local::OwnBlocks;
+use super::share::Share;
 use super::touch::{self, Block, Start, TouchReport, TouchSettings, Touched, own_blocks};
 use super::unknowns::Unknowns;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use undine_core::glam::DVec3;
 use undine_linsolve::Csr;
 
@@ -19,6 +22,9 @@ const MOST_TURNS: usize = 20;
 
 /// Contacts that one task looks at.
 const CONTACTS_PER_TASK: usize = 512;
+
+/// A block that another process has.
+static NOTHING: Block = Block { rows: Vec::new(), inverse: Vec::new() };
 
 /// A system as contacts see it.
 pub(super) struct Response<'a> {
@@ -32,6 +38,8 @@ pub(super) struct Response<'a> {
     pub multipliers: &'a [f64],
     /// How far unknowns had gone when contacts were found; nothing where they had not.
     pub from: &'a [f64],
+    /// Who works on what, if several processes do; rows of what is tied are then those of this process alone.
+    pub share: Option<&'a Share>,
 }
 
 /// What elements tie together.
@@ -53,6 +61,8 @@ pub(super) struct Tied<'a> {
 pub(super) struct Enough {
     pub tolerances: [f64; 2],
     pub sweeps: usize,
+    /// On several processes: at most so many that hang together are left to one.
+    pub alone: usize,
 }
 
 /// What a system makes of contacts.
@@ -107,25 +117,40 @@ impl Response<'_> {
         out: &mut Responded,
     ) -> Result<f64> {
         let touches = self.take_in(contacts, chosen)?;
-        let islands = &self.tied.islands.list;
-        let list: Vec<&Block> =
-            touches.own.iter().chain(islands.iter().map(|island| &island.block)).collect();
         let tolerance = enough.tolerances[usize::from(touches.is_tied)];
-        let found = touch::solve(
-            (&list, &touches.block_of),
-            self.row_of,
-            (contacts, chosen),
-            &Start { free: self.free, from: self.from, at_work: false },
-            &TouchSettings { tolerance, sweeps: enough.sweeps },
-        );
+        let start = Start { free: self.free, from: self.from, at_work: false };
+        let settings = TouchSettings { tolerance, sweeps: enough.sweeps };
+        let list: Vec<&Block> = touches
+            .own
+            .iter()
+            .chain(self.islands().map(|of| of.map_or(&NOTHING, |of| &of.block)))
+            .collect();
+        out.pushes.clear();
+        let found = match self.share {
+            None => {
+                let (blocks, contacts) = ((&list[..], &touches.block_of[..]), (&*contacts, chosen));
+                let found = touch::solve(blocks, self.row_of, contacts, &start, &settings);
+                for (block, push) in list.iter().zip(&found.pushes) {
+                    out.pushes.extend(block.rows.iter().copied().zip(push.iter().copied()));
+                }
+                found
+            }
+            Some(share) => {
+                let (of, homes) = (&touches.block_of[..], &touches.homes[..]);
+                let blocks = Blocks { list: &list, of, homes, everywhere: touches.own.len() };
+                let (row_of, alone) = (self.row_of, enough.alone);
+                let chosen = Chosen { contacts: &*contacts, chosen, row_of, alone };
+                let found = border::solve(share, &blocks, &chosen, &start, &settings)?;
+                for (rows, push) in found.rows.iter().zip(&found.touched.pushes) {
+                    out.pushes.extend(rows.iter().copied().zip(push.iter().copied()));
+                }
+                found.touched
+            }
+        };
         for &(index, force) in &found.forces {
             contacts.set_force(index as usize, force);
         }
-        out.pushes.clear();
-        for (block, push) in list.iter().zip(&found.pushes) {
-            out.pushes.extend(block.rows.iter().copied().zip(push.iter().copied()));
-        }
-        self.follow(&touches, &found, out);
+        self.follow(&touches, &found, out)?;
         let sweeps = out.report.sweeps + found.report.sweeps;
         out.report = TouchReport { sweeps, ..found.report };
         Ok(tolerance)
@@ -134,48 +159,99 @@ impl Response<'_> {
     /// What the chosen ones touch: those that nothing ties are blocks of their own, the others parts of islands.
     fn take_in(&mut self, contacts: &Contacts, chosen: &[u32]) -> Result<Touches> {
         let mut touched = vec![false; self.unknowns.groups()];
-        let mut rows = Vec::new();
+        let (mut rows, mut is_tied) = (Vec::new(), false);
         for end in chosen.iter().flat_map(|&index| contacts.ends(index as usize)) {
-            let (span, group) = self.unknowns.group_of(end.node as usize);
-            if self.tied.groups[span.group + group] {
+            let group = self.unknowns.group(end.node) as usize;
+            if !self.tied.groups[group] {
+                touched[group] = true;
+                continue;
+            }
+            is_tied = true;
+            if self.share.is_none_or(|share| share.is_mine(group)) {
                 let row = (self.tied.row_of)(end.node) as u32;
                 rows.extend(row..row + if end.lever.is_some() { 6 } else { 3 });
-            } else {
-                touched[span.group + group] = true;
             }
         }
         rows.sort_unstable();
         rows.dedup();
-        let (own, mut block_of) = own_blocks(self.unknowns, self.own, |group| touched[group])?;
+        let (own, block_of) = own_blocks(self.unknowns, self.own, |group| touched[group])?;
         let islands = &mut *self.tied.islands;
         if let (Some(matrix), false) = (self.tied.matrix, rows.is_empty()) {
             islands.touch((matrix, self.tied.hard), self.tied.rows, &rows);
         }
-        for (island, number) in islands.list.iter().zip(own.len() as u32..) {
-            island.block.rows.iter().for_each(|&row| block_of[row as usize] = number);
+        let mut touches = Touches { own, block_of, homes: Vec::new(), is_tied };
+        if let Some(share) = self.share {
+            let groups = (0..touched.len()).filter(|&group| touched[group]);
+            touches.homes = groups.map(|group| share.owner(share.piece(group)) as u32).collect();
+            self.meet(share, contacts, chosen, &mut touches);
         }
-        Ok(Touches { own, block_of, is_tied: !rows.is_empty() })
+        let first = touches.own.len() as u32;
+        for (island, number) in self.islands().zip(first..) {
+            let rows = island.map_or(&[][..], |island| &island.block.rows);
+            rows.iter().for_each(|&row| touches.block_of[row as usize] = number);
+        }
+        Ok(touches)
+    }
+
+    /// Takes in which pieces the chosen ones touch, whosever they are, in the order in which one process would have met them.
+    fn meet(&mut self, share: &Share, contacts: &Contacts, chosen: &[u32], touches: &mut Touches) {
+        let mut tied: Vec<(u32, u32, u32)> = Vec::new();
+        for end in chosen.iter().flat_map(|&index| contacts.ends(index as usize)) {
+            let group = self.unknowns.group(end.node) as usize;
+            if self.tied.groups[group] {
+                tied.push((self.row_of[end.node as usize], end.node, share.piece(group)));
+            }
+        }
+        tied.sort_unstable();
+        tied.dedup();
+        let rank = share.processes.rank();
+        let islands = &mut *self.tied.islands;
+        let mut numbers: BTreeMap<u32, u32> =
+            islands.met.iter().zip(0..).map(|(&(piece, _), number)| (piece, number)).collect();
+        let first = touches.own.len() as u32;
+        for (row, node, piece) in tied {
+            let number = *numbers.entry(piece).or_insert_with(|| {
+                let is_mine = share.owner(piece) == rank;
+                let island = is_mine.then(|| islands.of((self.tied.row_of)(node)));
+                islands.met.push((piece, island));
+                islands.met.len() as u32 - 1
+            });
+            touches.block_of[row as usize] = first + number;
+        }
+        touches.homes.extend(islands.met.iter().map(|&(piece, _)| share.owner(piece) as u32));
+    }
+
+    /// The islands that contacts have touched; none in place of each that another process has.
+    fn islands(&self) -> impl Iterator<Item = Option<&Island>> {
+        let Islands { list, met, .. } = &*self.tied.islands;
+        let all = list.iter().filter(|_| self.share.is_none()).map(Some);
+        all.chain(met.iter().map(|&(_, island)| island.map(|n| &list[n as usize])))
     }
 
     /// What is tied to what is touched follows, and so do the multipliers of hard rows.
-    fn follow(&self, touches: &Touches, found: &Touched, out: &mut Responded) {
+    fn follow(&self, touches: &Touches, found: &Touched, out: &mut Responded) -> Result<()> {
         out.du.copy_from_slice(self.free);
         out.multipliers.copy_from_slice(self.multipliers);
         for (block, unknowns) in touches.own.iter().zip(&found.unknowns) {
             block.rows.iter().zip(unknowns).for_each(|(&row, u)| out.du[row as usize] = *u);
         }
-        let islands = &self.tied.islands.list;
-        let follow: Vec<Vec<(u32, f64)>> = islands
-            .par_iter()
-            .zip(&found.pushes[touches.own.len()..])
-            .map(|(island, push)| if push.is_empty() { Vec::new() } else { island.follow(push) })
-            .collect();
+        let islands: Vec<(Option<&Island>, &Vec<f64>)> =
+            self.islands().zip(&found.pushes[touches.own.len()..]).collect();
+        let follow = |(island, push): &(Option<&Island>, &Vec<f64>)| match island {
+            Some(island) if !push.is_empty() => island.follow(push),
+            _ => Vec::new(),
+        };
+        let follow: Vec<Vec<(u32, f64)>> = islands.par_iter().map(follow).collect();
         let unknowns = self.tied.rows.len();
         for (row, follows) in follow.into_iter().flatten() {
             match self.tied.rows.get(row as usize) {
                 Some(&row) => out.du[row as usize] += follows,
                 None => out.multipliers[row as usize - unknowns] -= follows,
             }
+        }
+        match self.share {
+            Some(share) => share.gather(&mut [&mut out.du[..]]),
+            None => Ok(()),
         }
     }
 
@@ -211,6 +287,8 @@ struct Touches {
     own: Vec<Block>,
     /// The block of each unknown that is touched: first those, then the islands.
     block_of: Vec<u32>,
+    /// The process of each block, where there are several.
+    homes: Vec<u32>,
     /// Whether islands are touched.
     is_tied: bool,
 }

@@ -11,11 +11,14 @@ use super::iterate::{Linearised, Merit};
 use super::local::OwnBlocks;
 use super::response::{Enough, Response, Tied};
 use super::saddle::{HardRows, solve_saddle};
+use super::share::{Among, Share};
 use super::term::{Term, TermNodes};
 use super::touch::TouchReport;
 use super::unknowns::{Inertia, Unknowns};
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Arc;
+use undine_core::process::Processes;
 use undine_linsolve::choose::{self, Method, Promise};
 use undine_linsolve::krylov::cg;
 use undine_linsolve::manybodies::{Blocks, Manybodies};
@@ -41,6 +44,8 @@ pub struct SystemSettings {
     pub tied_contact_speed: f64,
     /// Most sweeps over all contacts.
     pub contact_sweeps: usize,
+    /// On several processes, at most this many contacts that know of each other are left to one of them, even if that is more than its share.
+    pub contacts_alone: usize,
 }
 
 impl Default for SystemSettings {
@@ -52,6 +57,7 @@ impl Default for SystemSettings {
             contact_speed: 1e-8,
             tied_contact_speed: 1e-5,
             contact_sweeps: 1000,
+            contacts_alone: 1000,
         }
     }
 }
@@ -86,6 +92,11 @@ pub struct System {
     row_of: Vec<u32>,
     own: OwnBlocks,
     coupled: Coupled,
+    /// The processes that solve it together, if there are several.
+    among: Option<Among>,
+    /// Whether it has to be told anew where everything is, and whether it was since elements were taken in.
+    is_stale: bool,
+    has_moved: bool,
     /// What the last solve leaves for contacts that are found after it.
     kept: Kept,
 }
@@ -108,9 +119,11 @@ struct Kept {
 /// The part of the system that elements tie together.
 #[derive(Debug)]
 struct Coupled {
-    /// Whether each group is in it.
+    /// Whether each group is tied to others.
     groups: Vec<bool>,
-    /// The groups that are: span, and group in it.
+    /// Who works on which of them, where several processes do; all that follows is then about those of this process alone.
+    share: Option<Share>,
+    /// The groups in it: span, and group in it.
     list: Vec<(usize, usize)>,
     /// The number of each node in it.
     number: Vec<u32>,
@@ -147,9 +160,36 @@ impl System {
                 }
             }
         }
-        let coupled = Coupled::new(&unknowns, &[], Vec::new(), None)?;
+        let coupled = Coupled::new(&unknowns, &[], Vec::new(), None, None)?;
         let (own, kept) = (OwnBlocks::default(), Kept::default());
-        Ok(Self { unknowns, row_of, own, coupled, kept })
+        Ok(Self {
+            unknowns,
+            row_of,
+            own,
+            coupled,
+            among: None,
+            is_stale: true,
+            has_moved: false,
+            kept,
+        })
+    }
+
+    /// Whether it has to be told where everything is, to be shared out among several processes.
+    pub fn is_stale(&self) -> bool {
+        self.is_stale
+    }
+
+    /// Shares the work out among processes from the next time on that elements are taken in, by where the groups of all spans are along a
+    /// space-filling curve. All calls are then collective: each process has the same unknowns, elements and contacts.
+    pub fn share(&mut self, processes: &Arc<dyn Processes>, places: Vec<u64>) {
+        (self.is_stale, self.has_moved) = (false, true);
+        self.among =
+            (processes.count() > 1).then(|| Among { processes: Arc::clone(processes), places });
+    }
+
+    /// How many unknowns of what elements tie together this process works on.
+    pub fn own_rows(&self) -> usize {
+        self.coupled.rows.len()
     }
 
     /// The unknowns.
@@ -174,10 +214,25 @@ impl System {
             }
         }
         let lengths = terms.iter().map(|term| term.lengths());
-        if nodes == self.coupled.nodes && lengths.eq(self.coupled.lengths.iter().cloned()) {
+        let is_same =
+            nodes == self.coupled.nodes && lengths.eq(self.coupled.lengths.iter().cloned());
+        let among = self.among_whom(&terms)?;
+        let is_shared = among.is_some();
+        if is_same && is_shared == self.coupled.share.is_some() && !self.has_moved {
             return Ok(());
         }
-        let mut coupled = Coupled::new(&self.unknowns, &terms, nodes, Some(&self.coupled))?;
+        let share = among.map(|among| {
+            Share::new(among, &self.unknowns, &tied_groups(&self.unknowns, &nodes), &nodes)
+        });
+        self.has_moved = false;
+        let is_shared_alike = match (&share, &self.coupled.share) {
+            (Some(share), Some(before)) => share.is_like(before),
+            (share, before) => share.is_none() && before.is_none(),
+        };
+        if is_same && is_shared_alike {
+            return Ok(());
+        }
+        let mut coupled = Coupled::new(&self.unknowns, &terms, nodes, Some(&self.coupled), share)?;
         // Nodes that are the same keep the assembly, whose pattern may still be right.
         if coupled.assembly.nodes().nodes() == self.coupled.assembly.nodes().nodes() {
             std::mem::swap(&mut coupled.assembly, &mut self.coupled.assembly);
@@ -186,15 +241,26 @@ impl System {
         Ok(())
     }
 
+    /// Who solves it together, if several processes do. Hard rows are solved for with all that they tie at once: with any, every process has the
+    /// whole.
+    fn among_whom(&self, terms: &[&dyn Term]) -> Result<Option<&Among>> {
+        let mut hard = HardRows::default();
+        for term in terms.iter().filter(|_| self.among.is_some()) {
+            term.hard(&mut hard)?;
+        }
+        Ok(self.among.as_ref().filter(|_| hard.count() == 0))
+    }
+
     /// Forgets all but its patterns.
     pub fn forget(&mut self) {
         self.kept = Kept::default();
         self.coupled.factors = None;
+        self.is_stale = true;
     }
 
     /// How many points, bodies and scalars are tied to others.
     pub fn coupled(&self) -> usize {
-        self.coupled.list.len()
+        self.coupled.groups.iter().filter(|is_tied| **is_tied).count()
     }
 
     /// Assembles and solves: `du` of all unknowns.
@@ -217,9 +283,13 @@ impl System {
     ) -> Result<Solved> {
         self.check(at)?;
         let terms = all_terms(at.terms, at.forces);
-        self.own.set(&self.unknowns, at.inertia, 1.0 / (at.dt * at.dt));
-        for term in at.forces.iter().filter(|term| term.embedded.is_local()) {
-            self.own.add(&self.unknowns, term)?;
+        let here = self.coupled.share.as_ref().map(|share| &share.here[..]);
+        self.own.set(&self.unknowns, at.inertia, 1.0 / (at.dt * at.dt), here);
+        let mut local = at.forces.iter().filter(|term| term.embedded.is_local());
+        let added = local.try_for_each(|term| self.own.add(&self.unknowns, term, here));
+        match &self.coupled.share {
+            Some(share) => share.agree(added)?,
+            None => added?,
         }
         du.clear();
         du.resize(self.unknowns.rows(), 0.0);
@@ -228,23 +298,19 @@ impl System {
         let mut linearised = Linearised::default();
         let mut hard = HardRows::default();
         let mut hard_ends = Vec::with_capacity(terms.len());
-        if !self.coupled.list.is_empty() {
-            self.coupled.assemble(&self.unknowns, &self.own, at.dt, &terms)?;
-            for term in &terms {
-                term.hard(&mut hard)?;
-                hard_ends.push(hard.count());
-            }
-            let (found, lambda, report) = self.coupled.solve(&hard, settings)?;
-            for (&row, &found) in self.coupled.rows.iter().zip(&found) {
-                du[row as usize] = found;
-            }
-            // The force that counts is that of the whole, elements included.
-            for (&row, &force) in self.coupled.rows.iter().zip(self.coupled.assembly.force()) {
-                self.own.force[row as usize] = force;
+        if self.coupled.groups.contains(&true) {
+            let own = self.solve_tied(at.dt, &terms, settings, (&mut hard, &mut hard_ends), du);
+            let (lambda, mut report) = match &self.coupled.share {
+                Some(share) => share.agree(own)?,
+                None => own?,
+            };
+            if let Some(share) = &self.coupled.share {
+                share.gather(&mut [&mut du[..], &mut self.own.force[..]])?;
+                report = share.join(report)?;
             }
             linearised.violation = hard.values.iter().map(|c| c.abs()).sum();
             linearised.multiplier = vector::largest(&lambda);
-            linearised.report = Some(report);
+            linearised.report = report;
             hard.guesses = lambda;
         }
         self.kept.free.clone_from(du);
@@ -253,6 +319,35 @@ impl System {
         self.kept.islands = Islands::default();
         self.kept.linearised = linearised;
         self.finish(at, contacts, &[], settings, du)
+    }
+
+    /// Assembles and solves what elements tie together and this process works on: `du` of its unknowns, and the force on them. Returns the
+    /// multipliers of hard rows, and how it went.
+    fn solve_tied(
+        &mut self,
+        dt: f64,
+        terms: &[&dyn Term],
+        settings: &SystemSettings,
+        (hard, hard_ends): (&mut HardRows, &mut Vec<usize>),
+        du: &mut [f64],
+    ) -> Result<(Vec<f64>, Option<Report>)> {
+        if self.coupled.list.is_empty() {
+            return Ok((Vec::new(), None));
+        }
+        self.coupled.assemble(&self.unknowns, &self.own, dt, terms)?;
+        for term in terms {
+            term.hard(hard)?;
+            hard_ends.push(hard.count());
+        }
+        let (found, lambda, report) = self.coupled.solve(hard, settings)?;
+        for (&row, &found) in self.coupled.rows.iter().zip(&found) {
+            du[row as usize] = found;
+        }
+        // The force that counts is that of the whole, elements included.
+        for (&row, &force) in self.coupled.rows.iter().zip(self.coupled.assembly.force()) {
+            self.own.force[row as usize] = force;
+        }
+        Ok((lambda, Some(report)))
     }
 
     /// Solves anew for contacts that were found after the last solve, where unknowns had gone `from` since the state that was linearised
@@ -296,7 +391,7 @@ impl System {
         linearised.slope = -vector::dot(&self.own.force, du);
         linearised.residual = vector::largest(&self.own.force);
         linearised.moved = self.moved(at.inertia, du);
-        let multipliers = self.multipliers(at, du, &lambda);
+        let multipliers = self.multipliers(at, du, &lambda)?;
         Ok(Solved { linearised, multipliers })
     }
 
@@ -310,7 +405,7 @@ impl System {
         settings: &SystemSettings,
         (du, lambda): (&mut Vec<f64>, &mut Vec<f64>),
     ) -> Result<(TouchReport, f64)> {
-        let Self { unknowns, row_of, own, coupled, kept } = self;
+        let Self { unknowns, row_of, own, coupled, kept, .. } = self;
         let hard = kept.hard.matrix(coupled.rows.len(), |node| coupled.row_of(node))?;
         let tied = Tied {
             groups: &coupled.groups,
@@ -320,11 +415,12 @@ impl System {
             hard: &hard,
             islands: &mut kept.islands,
         };
-        let (free, multipliers) = (&kept.free, &kept.hard.guesses);
-        let mut response = Response { unknowns, row_of, own, tied, free, multipliers, from };
+        let (free, multipliers, share) = (&kept.free, &kept.hard.guesses, coupled.share.as_ref());
+        let mut response = Response { unknowns, row_of, own, tied, free, multipliers, from, share };
         let enough = Enough {
             tolerances: [dt * settings.contact_speed, dt * settings.tied_contact_speed],
             sweeps: settings.contact_sweeps,
+            alone: settings.contacts_alone,
         };
         let found = response.solve(contacts, &enough)?;
         (*du, *lambda) = (found.du, found.multipliers);
@@ -353,7 +449,19 @@ impl System {
             let parts: Vec<Merit> = firsts.into_par_iter().map(task).collect();
             merit = parts.into_iter().fold(merit, Merit::plus);
         }
-        Ok(at.terms.iter().fold(merit, |merit, term| merit.plus(term.merit(at.dt))))
+        for term in at.terms {
+            let sums = match &self.coupled.share {
+                None => term.merits(0..term.sums(), at.dt),
+                Some(share) => {
+                    let own = term.merits(share.part(term.sums()), at.dt);
+                    let own: Vec<[f64; 4]> = own.into_iter().map(Merit::to_array).collect();
+                    let all = share.concat(own.as_flattened())?;
+                    all.as_chunks().0.iter().copied().map(Merit::from_array).collect()
+                }
+            };
+            merit = merit.plus(sums.into_iter().fold(Merit::default(), Merit::plus));
+        }
+        Ok(merit)
     }
 
     /// That what is handed in is what the system was made for.
@@ -419,14 +527,19 @@ impl System {
     }
 
     /// The multipliers of every term that has any.
-    fn multipliers(&self, at: &Iterate<'_>, du: &[f64], hard: &[f64]) -> Vec<Vec<f64>> {
+    fn multipliers(&self, at: &Iterate<'_>, du: &[f64], hard: &[f64]) -> Result<Vec<Vec<f64>>> {
         let mut first = 0;
         let mut all = Vec::with_capacity(at.terms.len());
         for (number, term) in at.terms.iter().enumerate() {
             let mut lambda = Vec::new();
             let end = self.kept.hard_ends.get(number).copied().unwrap_or(first);
             if term.has_multipliers() {
-                lambda = term.recover(at.dt, du, &self.row_of);
+                let recover =
+                    |elements: Range<usize>| term.recover(elements, at.dt, du, &self.row_of);
+                lambda = match &self.coupled.share {
+                    None => recover(0..term.elements()),
+                    Some(share) => share.concat(&recover(share.part(term.elements())))?,
+                };
                 let rows = first..end;
                 let places = &self.kept.hard.places[rows.clone()];
                 for (&place, &value) in places.iter().zip(&hard[rows]) {
@@ -436,7 +549,7 @@ impl System {
             first = end;
             all.push(lambda);
         }
-        all
+        Ok(all)
     }
 }
 
@@ -447,12 +560,11 @@ impl Coupled {
         terms: &[&dyn Term],
         nodes: Vec<TermNodes>,
         last: Option<&Coupled>,
+        share: Option<Share>,
     ) -> Result<Self> {
-        let mut groups = vec![false; unknowns.groups()];
-        for &node in nodes.iter().flat_map(|term| &term.nodes) {
-            let (span, group) = unknowns.group_of(node as usize);
-            groups[span.group + group] = true;
-        }
+        let groups = tied_groups(unknowns, &nodes);
+        let is_here =
+            |group: usize| groups[group] && share.as_ref().is_none_or(|share| share.is_mine(group));
 
         // The nodes of those groups, numbered anew.
         let mut list = Vec::new();
@@ -462,7 +574,7 @@ impl Coupled {
             let mut first_row = rows.len();
             let mut parts = span.parts.iter().copied().peekable();
             let (per_group, width) = (span.kind.nodes(), span.kind.unknowns());
-            for group in (0..span.count).filter(|group| groups[span.group + group]) {
+            for group in (0..span.count).filter(|group| is_here(span.group + group)) {
                 let mut begins = false;
                 while parts.next_if(|&part| part as usize <= group).is_some() {
                     begins = true;
@@ -504,7 +616,11 @@ impl Coupled {
         for (term, touched) in terms.iter().zip(&nodes) {
             let mut theirs = Elements::new(&sizes);
             let mut active = Vec::new();
-            for element in (0..touched.count()).filter(|&n| !touched.of(n).is_empty()) {
+            // An element ties all of its nodes, so that the first says whose it is.
+            let is_here = |nodes: &[u32]| {
+                nodes.first().is_some_and(|&node| number[node as usize] != u32::MAX)
+            };
+            for element in (0..touched.count()).filter(|&n| is_here(touched.of(n))) {
                 numbers.clear();
                 numbers.extend(touched.of(element).iter().map(|&node| number[node as usize]));
                 match term.rows() {
@@ -520,6 +636,7 @@ impl Coupled {
         let objects = Blocks::ranges(&objects);
         Ok(Self {
             groups,
+            share,
             list,
             number,
             rows,
@@ -623,6 +740,15 @@ impl Coupled {
         let report = system.solve(method, force, &mut du, &settings.stop)?;
         Ok((du, Vec::new(), report))
     }
+}
+
+/// Which groups the nodes of elements are of.
+fn tied_groups(unknowns: &Unknowns, nodes: &[TermNodes]) -> Vec<bool> {
+    let mut groups = vec![false; unknowns.groups()];
+    for &node in nodes.iter().flat_map(|term| &term.nodes) {
+        groups[unknowns.group(node) as usize] = true;
+    }
+    groups
 }
 
 /// The Constraints, and the Forces that couple points because of how their particles hang on them.

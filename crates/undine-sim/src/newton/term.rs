@@ -4,6 +4,7 @@ use super::error::Result;
 use super::iterate::Merit;
 use super::saddle::HardRows;
 use super::shape::Hang;
+use std::ops::Range;
 use undine_linsolve::matrix::Elements;
 
 /// The nodes that each element of a term touches, in its order; a node may come twice.
@@ -73,9 +74,16 @@ pub trait Term: Sync {
     /// Whether it has multipliers.
     fn has_multipliers(&self) -> bool;
 
-    /// The multipliers of all rows after the unknowns have moved by `du`, element after element; `row_of` says where the
+    /// How many elements it has, if they have multipliers.
+    fn elements(&self) -> usize {
+        0
+    }
+
+    /// The multipliers of all rows of some elements after the unknowns have moved by `du`, element after element; `row_of` says where the
     /// unknowns of a node begin. Those of hard rows come out as 0.
-    fn recover(&self, dt: f64, du: &[f64], row_of: &[u32]) -> Vec<f64>;
+    fn recover(&self, _elements: Range<usize>, _dt: f64, _du: &[f64], _row_of: &[u32]) -> Vec<f64> {
+        Vec::new()
+    }
 
     /// How many rest parameters all elements have together.
     fn parameters(&self) -> usize {
@@ -94,6 +102,13 @@ pub trait Term: Sync {
         Vec::new()
     }
 
-    /// The energy of all elements at the current iterate, and how far hard rows are off.
-    fn merit(&self, dt: f64) -> Merit;
+    /// By how many sums the energy of all elements is added up.
+    fn sums(&self) -> usize {
+        0
+    }
+
+    /// Some of these sums at the current iterate, and how far hard rows are off.
+    fn merits(&self, _sums: Range<usize>, _dt: f64) -> Vec<Merit> {
+        Vec::new()
+    }
 }

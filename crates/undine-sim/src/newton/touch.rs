@@ -18,7 +18,7 @@ use undine_core::Forest;
 use undine_core::glam::{DMat3, DVec3};
 
 /// A contact that is off by this part of the tolerance has nothing to tell the others.
-const LITTLE: f64 = 0.1;
+pub(super) const LITTLE: f64 = 0.1;
 
 /// When a solve of contacts is over.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,7 +66,7 @@ pub(super) struct Start<'a> {
 }
 
 /// What contacts came to.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Touched {
     pub report: TouchReport,
     /// The force of each contact that was solved [N].
@@ -78,8 +78,8 @@ pub(super) struct Touched {
 
 /// What a contact has to do with one node or body of a block.
 #[derive(Debug, Clone, Copy)]
-struct Lever {
-    block: u32,
+pub(super) struct Lever {
+    pub block: u32,
     /// Its first unknown in the block, and how many they are.
     first: u32,
     width: usize,
@@ -89,28 +89,41 @@ struct Lever {
 
 /// A contact while it is solved, along normal and tangents.
 #[derive(Debug, Clone)]
-struct Point {
-    number: u32,
+pub(super) struct Point {
+    pub number: u32,
     frame: DMat3,
     b: DVec3,
     w: DMat3,
     friction: f64,
-    force: DVec3,
-    levers: Range<usize>,
+    pub force: DVec3,
+    pub levers: Range<usize>,
 }
 
 /// Contacts that have blocks in common, one with the next: they know nothing of any others.
 #[derive(Debug)]
-struct Cluster<'a> {
+pub(super) struct Cluster<'a> {
     /// The blocks, by their numbers, and where each begins in z.
-    numbers: Vec<u32>,
+    pub numbers: Vec<u32>,
     blocks: Vec<&'a Block>,
     starts: Vec<usize>,
     z: Vec<f64>,
-    points: Vec<Point>,
-    levers: Vec<Lever>,
+    pub points: Vec<Point>,
+    pub levers: Vec<Lever>,
     /// The last sweep in which something was done to each block.
-    moved: Vec<usize>,
+    pub moved: Vec<usize>,
+}
+
+/// A sweep over contacts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sweep {
+    /// Its number, from 1.
+    pub number: usize,
+    /// Whether all contacts are visited, also those to which nothing was done.
+    pub all: bool,
+    /// A contact that is off by less has nothing to tell the others [m].
+    pub little: f64,
+    /// By how much a contact was off at most so far [m].
+    pub residual: f64,
 }
 
 /// Solves the contacts that are `chosen`, on blocks of unknowns of which `block_of` says which one holds an unknown; `row_of` has
@@ -122,29 +135,7 @@ pub(super) fn solve(
     start: &Start<'_>,
     settings: &TouchSettings,
 ) -> Touched {
-    let block = |end: &ContactEnd| block_of[row_of[end.node as usize] as usize];
-    let mut joined = Forest::new(blocks.len());
-    for &number in chosen {
-        let ends = contacts.ends(number as usize);
-        ends.windows(2).for_each(|pair| joined.join(block(&pair[0]), block(&pair[1])));
-    }
-    // Clusters in the order of their first contacts, whatever threads do.
-    let mut cluster_of = vec![u32::MAX; blocks.len()];
-    let mut lists: Vec<Vec<u32>> = Vec::new();
-    let mut held = Vec::new();
-    for &number in chosen {
-        // What the scene holds on both sides gives way to nothing.
-        let Some(end) = contacts.ends(number as usize).first() else {
-            held.push((number, DVec3::ZERO));
-            continue;
-        };
-        let cluster = &mut cluster_of[joined.root(block(end)) as usize];
-        if *cluster == u32::MAX {
-            *cluster = lists.len() as u32;
-            lists.push(Vec::new());
-        }
-        lists[*cluster as usize].push(number);
-    }
+    let (lists, held) = clusters((blocks.len(), block_of), row_of, (contacts, chosen));
     let work = |list: &Vec<u32>| {
         let mut cluster = Cluster::new((blocks, block_of), row_of, (contacts, list), start);
         let report = cluster.solve(settings);
@@ -169,9 +160,41 @@ pub(super) fn solve(
     touched
 }
 
+/// Contacts that have blocks in common, list by list, in the order of their first ones; and those that hang on nothing, with no force.
+pub(super) fn clusters(
+    (blocks, block_of): (usize, &[u32]),
+    row_of: &[u32],
+    (contacts, chosen): (&Contacts, &[u32]),
+) -> (Vec<Vec<u32>>, Vec<(u32, DVec3)>) {
+    let block = |end: &ContactEnd| block_of[row_of[end.node as usize] as usize];
+    let mut joined = Forest::new(blocks);
+    for &number in chosen {
+        let ends = contacts.ends(number as usize);
+        ends.windows(2).for_each(|pair| joined.join(block(&pair[0]), block(&pair[1])));
+    }
+    // Clusters in the order of their first contacts, whatever threads do.
+    let mut cluster_of = vec![u32::MAX; blocks];
+    let mut lists: Vec<Vec<u32>> = Vec::new();
+    let mut held = Vec::new();
+    for &number in chosen {
+        // What the scene holds on both sides gives way to nothing.
+        let Some(end) = contacts.ends(number as usize).first() else {
+            held.push((number, DVec3::ZERO));
+            continue;
+        };
+        let cluster = &mut cluster_of[joined.root(block(end)) as usize];
+        if *cluster == u32::MAX {
+            *cluster = lists.len() as u32;
+            lists.push(Vec::new());
+        }
+        lists[*cluster as usize].push(number);
+    }
+    (lists, held)
+}
+
 impl TouchReport {
     /// Two solves as one.
-    fn join(&mut self, other: &Self) {
+    pub(super) fn join(&mut self, other: &Self) {
         self.sweeps = self.sweeps.max(other.sweeps);
         // A NaN is kept, to be found.
         if other.residual.is_nan() || other.residual > self.residual {
@@ -182,7 +205,8 @@ impl TouchReport {
 }
 
 impl<'a> Cluster<'a> {
-    fn new(
+    /// The contacts of a list, as far as they hang on blocks that are not empty.
+    pub fn new(
         (all, block_of): (&[&'a Block], &[u32]),
         row_of: &[u32],
         (contacts, list): (&Contacts, &[u32]),
@@ -208,6 +232,9 @@ impl<'a> Cluster<'a> {
             for end in contacts.ends(number as usize) {
                 let row = row_of[end.node as usize];
                 let block = numbers.partition_point(|&other| other < block_of[row as usize]);
+                if blocks[block].rows.is_empty() {
+                    continue;
+                }
                 let first = blocks[block].rows.partition_point(|&other| other < row) as u32;
                 let block = block as u32;
                 let width = if end.lever.is_some() { 6 } else { 3 };
@@ -256,7 +283,7 @@ impl<'a> Cluster<'a> {
 
     /// Hands a change of a contact's force on to what it touches.
     #[inline]
-    fn give(&mut self, point: usize, change: DVec3) {
+    pub fn give(&mut self, point: usize, change: DVec3) {
         for lever in &self.levers[self.points[point].levers.clone()] {
             let block = self.blocks[lever.block as usize];
             let width = block.rows.len();
@@ -292,35 +319,48 @@ impl<'a> Cluster<'a> {
         off
     }
 
-    /// Sweeps until all laws hold. A contact between blocks to which next to nothing was done since it was visited is left as it is;
-    /// a last sweep visits all of them.
-    fn solve(&mut self, settings: &TouchSettings) -> TouchReport {
+    /// Visits a contact in a sweep; by how much it was off [m]. One between blocks to which next to nothing was done since it was visited is
+    /// left as it is.
+    #[inline]
+    pub fn look(&mut self, n: usize, sweep: &mut Sweep) -> f64 {
+        let levers = self.points[n].levers.clone();
+        let has_moved = |lever: &Lever| self.moved[lever.block as usize] + 1 >= sweep.number;
+        if !sweep.all && !self.levers[levers].iter().any(has_moved) {
+            return 0.0;
+        }
+        let off = self.visit(n);
+        self.mark(n, off, sweep);
+        // A NaN is kept, to be found.
+        if off.is_nan() || off > sweep.residual {
+            sweep.residual = off;
+        }
+        off
+    }
+
+    /// Remembers that a contact which was off [m] has done something to its blocks.
+    #[inline]
+    pub fn mark(&mut self, n: usize, off: f64, sweep: &Sweep) {
+        if off.is_nan() || off > sweep.little {
+            for lever in &self.levers[self.points[n].levers.clone()] {
+                self.moved[lever.block as usize] = sweep.number;
+            }
+        }
+    }
+
+    /// Sweeps until all laws hold; a last sweep visits all contacts.
+    pub fn solve(&mut self, settings: &TouchSettings) -> TouchReport {
         let mut report = TouchReport::default();
-        let little = LITTLE * settings.tolerance;
         let mut all = true;
         while report.sweeps < settings.sweeps {
             report.sweeps += 1;
-            let sweep = report.sweeps;
-            report.residual = 0.0;
+            let (number, little) = (report.sweeps, LITTLE * settings.tolerance);
+            let mut sweep = Sweep { number, all, little, residual: 0.0 };
             for k in 0..self.points.len() {
                 // To and fro: what a stack rests on is heard of at its top in the same sweep, and the other way round.
-                let n = if sweep % 2 == 1 { k } else { self.points.len() - 1 - k };
-                let levers = self.points[n].levers.clone();
-                let has_moved = |lever: &Lever| self.moved[lever.block as usize] + 1 >= sweep;
-                if !all && !self.levers[levers.clone()].iter().any(has_moved) {
-                    continue;
-                }
-                let off = self.visit(n);
-                if off.is_nan() || off > little {
-                    for lever in &self.levers[levers] {
-                        self.moved[lever.block as usize] = sweep;
-                    }
-                }
-                // A NaN is kept, to be found.
-                if off.is_nan() || off > report.residual {
-                    report.residual = off;
-                }
+                let n = if number % 2 == 1 { k } else { self.points.len() - 1 - k };
+                self.look(n, &mut sweep);
             }
+            report.residual = sweep.residual;
             let is_small = report.residual <= settings.tolerance;
             if is_small && all {
                 report.converged = true;
@@ -332,16 +372,33 @@ impl<'a> Cluster<'a> {
     }
 
     /// Hands out what was found.
-    fn take(&self, out: &mut Touched) {
-        for (n, &number) in self.numbers.iter().enumerate() {
+    pub fn take(&self, out: &mut Touched) {
+        self.take_some(|_| true, |_| true, out);
+    }
+
+    /// The same of some blocks and some points.
+    pub fn take_some(
+        &self,
+        is_block: impl Fn(u32) -> bool,
+        is_point: impl Fn(usize) -> bool,
+        out: &mut Touched,
+    ) {
+        for (n, &number) in self.numbers.iter().enumerate().filter(|(_, number)| is_block(**number))
+        {
             let width = self.blocks[n].rows.len();
             out.unknowns[number as usize] = self.z[self.starts[n]..][..width].to_vec();
             out.pushes[number as usize] = vec![0.0; width];
         }
-        for point in &self.points {
-            out.forces.push((point.number, point.frame * point.force));
+        for (n, point) in self.points.iter().enumerate() {
+            if is_point(n) {
+                out.forces.push((point.number, point.frame * point.force));
+            }
             for lever in &self.levers[point.levers.clone()] {
-                let push = &mut out.pushes[self.numbers[lever.block as usize] as usize];
+                let number = self.numbers[lever.block as usize];
+                if !is_block(number) {
+                    continue;
+                }
+                let push = &mut out.pushes[number as usize];
                 for (k, by) in lever.by[..lever.width].iter().enumerate() {
                     push[lever.first as usize + k] += by.dot(point.force);
                 }
@@ -385,7 +442,7 @@ pub fn settle(
     settings: &TouchSettings,
 ) -> Result<(Vec<f64>, TouchReport)> {
     let mut own = OwnBlocks::default();
-    own.set(unknowns, inertia, 1.0 / (dt * dt));
+    own.set(unknowns, inertia, 1.0 / (dt * dt), None);
     let mut touched = vec![false; unknowns.groups()];
     let mut row_of = vec![0; unknowns.nodes()];
     for contact in 0..contacts.len() {

@@ -128,6 +128,12 @@ impl Unknowns {
         let span = &self.spans[at];
         (span, (node - span.node) / span.kind.nodes())
     }
+
+    /// The group of a node among those of all spans.
+    pub(super) fn group(&self, node: u32) -> u32 {
+        let (span, group) = self.group_of(node as usize);
+        (span.group + group) as u32
+    }
 }
 
 /// The inertia of a span at the current iterate: masses, and how far each node is from where inertia alone would take it.

@@ -7,6 +7,8 @@ mod constraint;
 mod explain;
 mod fixtures;
 mod forces;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod newton;
 mod pipeline;
 mod registry;

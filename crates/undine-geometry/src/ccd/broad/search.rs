@@ -48,6 +48,18 @@ pub fn overlapping_self<T: Copy + Send + Sync>(
     budget: &MemoryBudget,
     make: impl Fn(u32, u32) -> Option<T> + Sync,
 ) -> Result<Vec<T>> {
+    overlapping_self_part(frame, boxes, (0, 1), budget, make)
+}
+
+/// One of several parts of what [`overlapping_self`] finds, which processes that all have the boxes look for, each for its own: the number of
+/// the part, from 0, and how many there are. All parts together have each pair once.
+pub fn overlapping_self_part<T: Copy + Send + Sync>(
+    frame: Frame,
+    boxes: &[Bounds],
+    part: (usize, usize),
+    budget: &MemoryBudget,
+    make: impl Fn(u32, u32) -> Option<T> + Sync,
+) -> Result<Vec<T>> {
     let lattice = Lattice::new(frame);
     check(lattice, &[boxes], budget)?;
     let layers = lattice.layers(boxes, lattice.usual_level(boxes));
@@ -56,7 +68,7 @@ pub fn overlapping_self<T: Copy + Send + Sync>(
     let mut found = Vec::new();
     for a in &layers {
         for b in layers.iter().filter(|b| b.level >= a.level) {
-            found.push(kept.search(lattice, [a, b], a.level == b.level, ordered)?);
+            found.push(kept.search_part(lattice, [a, b], a.level == b.level, part, ordered)?);
         }
     }
     Ok(found.concat())
@@ -100,8 +112,20 @@ impl<'a> Kept<'a> {
     fn search<T: Copy + Send + Sync>(
         &self,
         lattice: Lattice,
+        layers: [&Layer; 2],
+        same: bool,
+        make: impl Fn(u32, u32) -> Option<T> + Sync,
+    ) -> Result<Vec<T>> {
+        self.search_part(lattice, layers, same, (0, 1), make)
+    }
+
+    /// The same of one of several parts of the first layer's Buckets.
+    fn search_part<T: Copy + Send + Sync>(
+        &self,
+        lattice: Lattice,
         [fine, coarse]: [&Layer; 2],
         same: bool,
+        (part, parts): (usize, usize),
         make: impl Fn(u32, u32) -> Option<T> + Sync,
     ) -> Result<Vec<T>> {
         let chunks = fine.cells.len().div_ceil(CHUNK);
@@ -121,7 +145,9 @@ impl<'a> Kept<'a> {
             }
             Ok(found)
         };
-        let found: Result<Vec<Vec<T>>> = (0..chunks).into_par_iter().map(in_chunk).collect();
+        // Chunks go round: those of a crowded place to all.
+        let mine: Vec<usize> = (part..chunks).step_by(parts.max(1)).collect();
+        let found: Result<Vec<Vec<T>>> = mine.into_par_iter().map(in_chunk).collect();
         Ok(found?.concat())
     }
 
