@@ -1,6 +1,7 @@
-//! What of strands begins inside of a collider: told when a run begins, since it will be pushed out in the first steps, and what was meant
-//! may be something else.
+//! What of strands begins inside of a collider, or in each other: told when a run begins, since it will be pushed out in the first steps,
+//! and what was meant may be something else.
 
+use crate::contact::Overlaps;
 use undine_geometry::{Collider, Solid};
 use undine_sim::newton::shape::Rods as Held;
 use undine_sim::offers::{Embedded, Rods};
@@ -58,6 +59,21 @@ impl Beginnings {
         }
         Ok(())
     }
+}
+
+/// Says which strands begin in each other.
+pub fn tell_overlaps(world: &World, overlaps: &Overlaps) {
+    let Overlaps { pairs, through, objects, distance, apart, at } = overlaps;
+    let [one, other] = objects.map(|object| &world.object(object).path);
+    let with = if one == other { String::new() } else { format!(" with those of `{other}`") };
+    tracing::warn!(
+        "{one}: {pairs} pairs of edges overlap{with} when the run begins, {through} of them so deep that they may pass through each other; the \
+         deepest at ({:.3}, {:.3}, {:.3}) m, {distance:.2e} m from each other where {apart:.2e} m are free of overlap. They will be pushed \
+         apart. Make strands thinner with `radius`, let fewer grow, or comb them apart",
+        at.x,
+        at.y,
+        at.z,
+    );
 }
 
 /// The vertices inside of a solid, by more than they are thick, that the scene does not hold there.

@@ -6,7 +6,7 @@
 //! Coulomb friction takes μ times that impulse along the surface. What would fall back within the same step stays in contact:
 //! the surface then bears what presses on it, with friction. All of it is relative to the surface, which may move and turn.
 
-use crate::begins::Beginnings;
+use crate::begins::{self, Beginnings};
 use crate::contact::{Manner, Touching};
 use undine_core::Accessor;
 use undine_core::glam::DVec3;
@@ -186,10 +186,18 @@ impl Operator for Collision {
 
 impl Collision {
     fn begin(&mut self, world: &mut World, now: &Moment) -> Result<()> {
-        if now.count == 0 {
-            self.beginnings.tell(world, now)?;
+        if let Some(touching) = &mut self.touching {
+            touching.begin(world)?;
         }
-        self.touching.as_mut().map_or(Ok(()), |touching| touching.begin(world))
+        if now.count > 0 {
+            return Ok(());
+        }
+        if let Some(touching) = &self.touching
+            && let Some(overlaps) = touching.overlapping_edges(world, now)?
+        {
+            begins::tell_overlaps(world, &overlaps);
+        }
+        self.beginnings.tell(world, now)
     }
 
     fn part(&mut self, world: &mut World, now: &Moment) -> Result<()> {

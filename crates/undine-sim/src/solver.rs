@@ -85,9 +85,9 @@ struct Part {
     lag: Vec<f64>,
     twist: Vec<f64>,
     strands: Vec<u32>,
-    /// The particles that Forces act on, and those that Constraints do.
+    /// The particles that Forces act on, and those that Constraints do, if they are others.
     material: (Shape, Vec<Placed>),
-    boundary: (Shape, Vec<Placed>),
+    boundary: Option<(Shape, Vec<Placed>)>,
     force: Vec<DVec3>,
     stiffness: Vec<DMat3>,
 }
@@ -204,7 +204,8 @@ impl Solver {
         }
         // What does not fit is found here, once, and not nailed down in silence.
         for part in parts.iter().filter(|part| part.dofs.is_some()) {
-            Hung::new(&unknowns, part.span, &part.boundary.0, &part.poses, &part.boundary.1)?;
+            let (shape, placed) = part.boundary.as_ref().unwrap_or(&part.material);
+            Hung::new(&unknowns, part.span, shape, &part.poses, placed)?;
         }
         let kept = self.system.take().filter(|system| *system.unknowns() == unknowns);
         let mut system = kept.map_or_else(|| System::new(unknowns.clone()), Ok)?;
@@ -532,13 +533,21 @@ impl Part {
             twist: Vec::new(),
             strands: Vec::new(),
             material: (Shape::Fixed, Vec::new()),
-            boundary: (Shape::Fixed, Vec::new()),
+            boundary: Some((Shape::Fixed, Vec::new())),
             force: Vec::new(),
             stiffness: Vec::new(),
         };
-        if let Some(boundary) = &entry.offers.boundary {
-            part.boundary =
-                (coupling::shape(world, boundary)?, coupling::placed(world, boundary, step)?);
+        match (&entry.offers.boundary, &entry.offers.dofs) {
+            (Some(Embedded::OnRods(on)), Some(Dofs::Rods(own)))
+                if on.vertices.points == own.vertices.points =>
+            {
+                part.boundary = None;
+            }
+            (Some(boundary), _) => {
+                let shape = coupling::shape(world, boundary)?;
+                part.boundary = Some((shape, coupling::placed(world, boundary, step)?));
+            }
+            (None, _) => {}
         }
         match entry.offers.dofs {
             Some(Dofs::Particles(on)) => part.gather_particles(world, &on, step)?,
@@ -670,7 +679,7 @@ impl Part {
     }
 
     fn boundary(&self, unknowns: &Unknowns) -> Hung<'_> {
-        let (shape, placed) = &self.boundary;
+        let (shape, placed) = self.boundary.as_ref().unwrap_or(&self.material);
         match self.dofs {
             // Checked when the iteration began.
             Some(_) => Hung::new(unknowns, self.span, shape, &self.poses, placed)

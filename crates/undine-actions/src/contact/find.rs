@@ -61,11 +61,19 @@ pub(super) struct Found {
     pub reach: f64,
     /// Whether they have nearly gone through each other on their way, wherever they touched at first.
     pub passes: bool,
+    /// Whether it was found in a round before, and is at work where it was found then.
+    pub is_kept: bool,
 }
+
+/// Two contacts of a pair are the same if neither weights nor normals differ by more than this.
+const SAME: f64 = 0.02;
 
 impl Found {
     /// Whether the iterate breaks its law. What is deep already must not go deeper, step by step, until it is through.
     pub fn is_broken(&self) -> bool {
+        if self.is_kept {
+            return false;
+        }
         let (part, least) = BROKEN;
         let limit = (part * self.reach).max(least);
         let goes = self.contact.slip.dot(self.contact.normal);
@@ -74,6 +82,21 @@ impl Found {
         }
         let deeper = self.contact.gap < -limit && goes < -CREEPS * limit;
         deeper || self.contact.displacement(&self.contact.frame()).x < -limit
+    }
+}
+
+impl Found {
+    /// Whether it is the same contact as another one of the same pair.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let near = |one: &Part, other: &Part| match (one, other) {
+            (Part::Particles { on: one, .. }, Part::Particles { on: other, .. }) => {
+                one.iter().zip(other).all(|(one, other)| (one.1 - other.1).abs() <= SAME)
+            }
+            (one, other) => one == other,
+        };
+        near(&self.first, &other.first)
+            && near(&self.second, &other.second)
+            && self.contact.normal.dot(other.contact.normal) >= 1.0 - SAME
     }
 }
 
@@ -141,6 +164,7 @@ impl Surroundings<'_> {
                     places: [to, near.point],
                     reach: radius,
                     passes: false,
+                    is_kept: false,
                 }))
             };
             let found = self
@@ -210,6 +234,7 @@ impl Surroundings<'_> {
                     places: [to, near.point],
                     reach: radius,
                     passes: false,
+                    is_kept: false,
                 }))
             };
             let found = side.edges[self.part(side.edges.len())]
@@ -224,6 +249,9 @@ impl Surroundings<'_> {
 
     /// Every particle against every rigid body but its own.
     pub fn against_bodies(&self, out: &mut Vec<Found>) -> Result<()> {
+        if self.bodies.is_empty() {
+            return Ok(());
+        }
         let boxes: Vec<Vec<Swept>> = self
             .sides
             .iter()
@@ -304,6 +332,7 @@ impl Surroundings<'_> {
             places: [self.places[number][n], near.point],
             reach: radius,
             passes: false,
+            is_kept: false,
         }))
     }
 

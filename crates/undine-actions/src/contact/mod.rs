@@ -13,9 +13,10 @@ mod pairs;
 mod part;
 mod share;
 
-use find::{Found, Part, Surroundings};
+use find::{Found, Key, Part, Surroundings};
 use memory::Memory;
 use pairs::Lattice;
+pub(crate) use pairs::Overlaps;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use undine_core::glam::{DQuat, DVec3};
@@ -177,6 +178,20 @@ impl Touching {
         self.memory.recall(world)
     }
 
+    /// Which edges of thin things overlap where a step has begun.
+    pub(crate) fn overlapping_edges(
+        &self,
+        world: &World,
+        now: &Moment,
+    ) -> Result<Option<Overlaps>> {
+        let Some(lattice) = self.lattice(world) else { return Ok(None) };
+        let here = Here {
+            places: self.sides.iter().map(|side| side.start.clone()).collect(),
+            poses: Vec::new(),
+        };
+        self.surroundings(world, &here, now).overlaps(&lattice)
+    }
+
     /// Keeps the forces that the next step begins with.
     pub fn remember(&mut self, world: &mut World, now: &Moment) -> Result<()> {
         if let Some(stiffness) = self.manner.stiffness {
@@ -283,6 +298,38 @@ impl Touching {
             }),
         };
         moved(&found.first, found.places[0]) - moved(&found.second, found.places[1])
+    }
+
+    /// Contacts of edges that the last solve of this step has put to work, where everything is now. What they hold apart does not come near
+    /// any more, so that a look finds it at another place, or not at all; without them the next solve would let it through.
+    fn still_at_work(
+        &self,
+        world: &World,
+        before: &[Found],
+        here: &Here,
+        now: &Moment,
+    ) -> Vec<Found> {
+        let surroundings = self.surroundings(world, here, now);
+        let acts = before.iter().filter(|found| found.contact.force != DVec3::ZERO);
+        acts.filter_map(|found| surroundings.again(found)).collect()
+    }
+
+    /// Keeps contacts beside those that were found, but for those that were found again.
+    fn keep(&mut self, kept: Vec<Found>) {
+        let places: BTreeMap<Key, usize> =
+            self.found.iter().enumerate().map(|(n, found)| (found.key, n)).collect();
+        for kept in kept {
+            match places.get(&kept.key).map(|&n| &mut self.found[n]) {
+                Some(found) if found.is_same(&kept) => {}
+                known => {
+                    // The force is that of the one that is kept.
+                    if let Some(found) = known {
+                        found.contact.force = DVec3::ZERO;
+                    }
+                    self.found.push(kept);
+                }
+            }
+        }
     }
 
     /// Adds contacts with what they hang on.
@@ -428,7 +475,9 @@ impl Coupling for Touching {
             // Springs along surfaces begin with what the step before has left.
             before.clear();
         }
+        let kept = self.still_at_work(world, &before, &here, now);
         self.memory.guess(&before, &mut self.found);
+        self.keep(kept);
         Ok(())
     }
 

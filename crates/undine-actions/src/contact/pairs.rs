@@ -8,15 +8,23 @@
 use super::find::{ACCELERATION, Found, Key, Near, Part, Surroundings};
 use super::{BODY_FRICTION, Side};
 use rayon::prelude::*;
+use std::ops::Range;
 use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
 use undine_core::{Frame, MemoryBudget};
 use undine_geometry::ccd::broad::overlapping_self_part;
 use undine_geometry::ccd::{Gap, edge_edge};
-use undine_sim::{Result, SimError};
+use undine_sim::newton::{Contact, SystemSettings};
+use undine_sim::{ObjectId, Result, SimError};
 
 /// What comes nearer than this part of the distance that it should keep has nearly gone through.
 const NEARLY: f64 = 0.25;
+
+/// Edges that begin nearer than this part of the distance that they should keep cross each other as far as rounding can tell.
+const UNTOLD: f64 = 1e-9;
+
+/// What overlaps by less than this part of the distance that it should keep touches.
+const TOUCHES: f64 = 0.01;
 
 /// Contacts are looked for as far ahead as two edges have gone relative to each other, but not farther than this part of how far
 /// something falls in a step: what comes nearer by forces is found when they are known.
@@ -25,6 +33,12 @@ const AHEAD: f64 = 0.1;
 /// Pairs that one task looks at.
 const PAIRS_PER_TASK: usize = 64;
 
+/// Edges of a strand whose box is compared with those of others at first.
+const RUN: usize = 4;
+
+/// Edges that one task looks at.
+const EDGES_PER_TASK: usize = 1024;
+
 /// An edge of a side, or a particle by itself, as what may touch others.
 #[derive(Debug, Clone, Copy)]
 struct Thin {
@@ -32,6 +46,11 @@ struct Thin {
     ends: [u32; 2],
     /// What edges join it with has the same number.
     strand: u32,
+    /// Where its ends were when the step began, and where they are [m].
+    start: [DVec3; 2],
+    now: [DVec3; 2],
+    /// [m]
+    radius: f64,
 }
 
 /// Where to look for pairs.
@@ -39,6 +58,20 @@ struct Thin {
 pub(super) struct Lattice<'a> {
     pub frame: Frame,
     pub budget: &'a MemoryBudget,
+}
+
+/// Edges that overlap.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Overlaps {
+    /// How many pairs of edges do.
+    pub pairs: usize,
+    /// How many of them are so deep in each other that nobody can tell on which side they are.
+    pub through: usize,
+    /// The deepest: the Objects, how far the two are from each other, how far they should be, and where [m].
+    pub objects: [ObjectId; 2],
+    pub distance: f64,
+    pub apart: f64,
+    pub at: DVec3,
 }
 
 /// Which pairs are asked for.
@@ -78,6 +111,60 @@ impl Surroundings<'_> {
         self.any(any)
     }
 
+    /// A contact of two edges as it was found before, where they are now; none if it is no such contact.
+    pub fn again(&self, found: &Found) -> Option<Found> {
+        let (Part::Particles { object: one, on }, Part::Particles { object: other, on: against }) =
+            (found.first, found.second)
+        else {
+            return None;
+        };
+        let number = |object: ObjectId| self.sides.iter().position(|side| side.object == object);
+        let (one, other) = (number(one)?, number(other)?);
+        let at = |places: &[DVec3], on: &[(u32, f64); 2]| {
+            on.iter().fold(DVec3::ZERO, |sum, &(n, weight)| sum + places[n as usize] * weight)
+        };
+        let places = [at(&self.places[one], &on), at(&self.places[other], &against)];
+        let start = at(&self.sides[one].start, &on) - at(&self.sides[other].start, &against);
+        let between = places[0] - places[1];
+        let contact = Contact {
+            gap: between.dot(found.contact.normal) - found.reach,
+            slip: between - start,
+            ..found.contact
+        };
+        Some(Found { contact, places, at: places[1], passes: false, is_kept: true, ..*found })
+    }
+
+    /// Which edges overlap where the step begins.
+    pub fn overlaps(&self, lattice: &Lattice<'_>) -> Result<Option<Overlaps>> {
+        let (all, pairs) = self.pairs(lattice, Ask::Met)?;
+        let mut found: Option<Overlaps> = None;
+        for [a, b] in pairs {
+            let (one, other) = (&all[a as usize], &all[b as usize]);
+            let Way { start, apart, .. } = Way::of(one, other);
+            let Some(met) = edge_edge(start, start, Gap::new(apart, 0.0)?)? else { continue };
+            let distance = distance(&met.weights, &start);
+            // What rests on each other touches.
+            if distance >= (1.0 - TOUCHES) * apart {
+                continue;
+            }
+            let objects = [one, other].map(|thin| self.sides[thin.side as usize].object);
+            let at = start[0] * met.weights[0] + start[1] * met.weights[1];
+            let here = Overlaps { pairs: 0, through: 0, objects, distance, apart, at };
+            let sum = found.get_or_insert(here);
+            if distance < sum.distance {
+                *sum = Overlaps { pairs: sum.pairs, through: sum.through, ..here };
+            }
+            sum.pairs += 1;
+            sum.through += usize::from(distance < NEARLY * apart);
+        }
+        Ok(found)
+    }
+
+    /// How far contacts are off at most when they are solved [m].
+    fn solved_to(&self) -> f64 {
+        SystemSettings::default().tied_contact_speed * self.step
+    }
+
     /// How far ahead contacts of edges are looked for at most [m].
     fn ahead(&self) -> f64 {
         AHEAD * ACCELERATION * self.step * self.step
@@ -90,41 +177,70 @@ impl Surroundings<'_> {
         let (mut all, mut boxes) = (Vec::new(), Vec::new());
         for (number, side) in self.sides.iter().enumerate().filter(|(_, side)| side.body.is_empty())
         {
-            let places = &self.places[number];
-            all.reserve(side.edges.len());
-            boxes.reserve(side.edges.len());
-            for &ends in &side.edges {
-                let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-                let (mut radius, mut way) = (0.0_f64, 0.0_f64);
-                for n in ends.map(|n| n as usize) {
-                    // What all do together brings nobody nearer to another.
-                    let (from, to) = (side.start[n] + common, places[n]);
-                    low = low.min(from).min(to);
-                    high = high.max(from).max(to);
-                    radius = radius.max(side.radius(n));
-                    way = way.max(from.distance(to));
-                }
-                let grow = match ask {
-                    Ask::Near => 2.0 * radius + way.min(ahead),
-                    Ask::Met => (1.0 + 1e-6) * radius,
-                };
-                boxes.push(Bounds { min: low - grow, max: high + grow });
-                let strand = side.strand[ends[0] as usize];
-                all.push(Thin { side: number as u32, ends, strand });
-            }
+            let thin = |&ends: &[u32; 2]| Thin {
+                side: number as u32,
+                ends,
+                strand: side.strand[ends[0] as usize],
+                start: ends.map(|n| side.start[n as usize]),
+                now: ends.map(|n| self.places[number][n as usize]),
+                radius: side.radius(ends[0] as usize).max(side.radius(ends[1] as usize)),
+            };
+            all.par_extend(side.edges.par_iter().with_min_len(EDGES_PER_TASK).map(thin));
         }
         if all.len() < 2 {
             return Ok((all, Vec::new()));
         }
-        let may = |a: u32, b: u32| {
-            let (one, other) = (&all[a as usize], &all[b as usize]);
-            let same = one.side == other.side && one.strand == other.strand;
-            let joined = same && self.sides[one.side as usize].joined(one.ends, other.ends);
-            (!joined).then_some([a, b])
+        let around = |thin: &Thin| {
+            // What all do together brings nobody nearer to another.
+            let [a, b] = thin.start.map(|start| start + common);
+            let [c, d] = thin.now;
+            let way = a.distance(c).max(b.distance(d));
+            let grow = match ask {
+                Ask::Near => 2.0 * thin.radius + way.min(ahead),
+                Ask::Met => (1.0 + 1e-6) * thin.radius,
+            };
+            Bounds { min: a.min(b).min(c.min(d)) - grow, max: a.max(b).max(c.max(d)) + grow }
         };
+        boxes.par_extend(all.par_iter().with_min_len(EDGES_PER_TASK).map(around));
+        let may = |a: usize, b: usize| {
+            let (one, other) = (&all[a], &all[b]);
+            let same = one.side == other.side && one.strand == other.strand;
+            if same && self.sides[one.side as usize].joined(one.ends, other.ends) {
+                return None;
+            }
+            let way = Way::of(one, other);
+            let comes = way.may_meet() || (ask == Ask::Near && way.ends_within(ahead));
+            comes.then_some([a as u32, b as u32])
+        };
+        // By runs of neighbours first, which are fewer.
+        let runs = runs(&all);
+        let around: Vec<Bounds> = runs
+            .par_iter()
+            .with_min_len(EDGES_PER_TASK)
+            .filter_map(|run| boxes[run.clone()].iter().copied().reduce(Bounds::union))
+            .collect();
         let part = (self.processes.rank(), self.processes.count());
-        let found = overlapping_self_part(lattice.frame, &boxes, part, lattice.budget, may);
-        let mut pairs = self.pairs_of_all(found.map_err(SimError::from))?;
+        let near = overlapping_self_part(lattice.frame, &around, part, lattice.budget, |a, b| {
+            Some([a, b])
+        });
+        let itself = self.part(runs.len()).map(|run| [run as u32, run as u32]);
+        let edges = |&[p, q]: &[u32; 2]| {
+            let (one, other) = (&runs[p as usize], &runs[q as usize]);
+            let mut found = Vec::new();
+            for a in one.clone() {
+                for b in other.start.max(a + 1)..other.end {
+                    if overlap(&boxes[a], &boxes[b]) {
+                        found.extend(may(a, b));
+                    }
+                }
+            }
+            found
+        };
+        let found = near.map_err(SimError::from).map(|mut near| {
+            near.extend(itself);
+            near.par_iter().with_min_len(EDGES_PER_TASK).flat_map_iter(edges).collect()
+        });
+        let mut pairs = self.pairs_of_all(found)?;
         // Along strands, so that contacts come in an order that sweeps can follow.
         pairs.par_sort_unstable();
         Ok((all, pairs))
@@ -148,33 +264,32 @@ impl Surroundings<'_> {
         let sides = [&self.sides[one.side as usize], &self.sides[other.side as usize]];
         let ends = [one.ends[0], one.ends[1], other.ends[0], other.ends[1]].map(|n| n as usize);
         let side = |k: usize| [one.side, other.side][k / 2] as usize;
-        let start: [DVec3; 4] = std::array::from_fn(|k| self.sides[side(k)].start[ends[k]]);
-        let now: [DVec3; 4] = std::array::from_fn(|k| self.places[side(k)][ends[k]]);
         let flight: [DVec3; 4] = std::array::from_fn(|k| self.sides[side(k)].flight[ends[k]]);
-        let radius = |k: usize| self.sides[side(k)].radius(ends[k]);
-        let apart = radius(0).max(radius(1)) + radius(2).max(radius(3));
-        // Relative to each other. What comes nearer by forces is found when the iteration is over.
-        let ways: [DVec3; 4] = std::array::from_fn(|k| now[k] - start[k]);
-        let between = [(0, 2), (0, 3), (1, 2), (1, 3)].map(|(k, l)| ways[k].distance(ways[l]));
-        let margin = apart + between.into_iter().fold(0.0, f64::max).min(self.ahead());
-        // By boxes of their differences first: most pairs neither meet nor are near.
-        let (began, ends_at) = (Differences::of(&start), Differences::of(&now));
-        let may_meet = began.join(&ends_at).come_within((1.0 + 1e-5) * apart);
-        if !may_meet && !ends_at.come_within((1.0 + 1e-9) * (apart + margin)) {
-            return Ok(None);
-        }
+        let way = Way::of(one, other);
+        let Way { start, now, apart } = way;
+        let may_meet = way.may_meet();
+        // What comes nearer by forces is found when the iteration is over.
+        let margin = way.margin(self.ahead());
         let met = match may_meet {
             true => edge_edge(start, now, Gap::new(apart, 1e-6 * apart)?)?,
             false => None,
         };
         // Edges that turn about where they touch first may go through each other elsewhere.
         let through = match &met {
-            Some(_) => {
-                let began = edge_edge(start, start, Gap::new(NEARLY * apart, 0.0)?)?;
-                let least =
-                    began.map_or(NEARLY * apart, |began| 0.5 * distance(&began.weights, &start));
-                edge_edge(start, now, Gap::new(least, 1e-6 * apart)?)?
-            }
+            Some(_) => match edge_edge(start, start, Gap::new(NEARLY * apart, 0.0)?)? {
+                None => edge_edge(start, now, Gap::new(NEARLY * apart, 1e-6 * apart)?)?,
+                Some(began) => {
+                    // Those that begin nearer have to stay on their sides, and not to come much nearer; but a solve of contacts leaves
+                    // them off by its tolerance. Where they begin in one place, nobody can tell which side is whose.
+                    let began = distance(&began.weights, &start);
+                    let least = (0.5 * began).min(began - 2.0 * self.solved_to()).max(0.0);
+                    let tolerance = 1e-6 * apart.min(1e5 * began);
+                    match began > UNTOLD * apart {
+                        true => edge_edge(start, now, Gap::new(least, tolerance)?)?,
+                        false => None,
+                    }
+                }
+            },
             None => None,
         };
         let passes = through.is_some();
@@ -214,7 +329,68 @@ impl Surroundings<'_> {
             places,
             reach: apart,
             passes,
+            is_kept: false,
         }))
+    }
+}
+
+/// Runs of edges that follow each other along a strand.
+fn runs(all: &[Thin]) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::with_capacity(all.len() / RUN + 1);
+    for (n, thin) in all.iter().enumerate() {
+        let goes_on = |run: &&mut Range<usize>| {
+            let first = &all[run.start];
+            run.len() < RUN && (first.side, first.strand) == (thin.side, thin.strand)
+        };
+        match runs.last_mut().filter(goes_on) {
+            Some(run) => run.end = n + 1,
+            None => runs.push(n..n + 1),
+        }
+    }
+    runs
+}
+
+#[inline]
+fn overlap(a: &Bounds, b: &Bounds) -> bool {
+    (a.min.cmple(b.max) & b.min.cmple(a.max)).all()
+}
+
+/// How two edges go.
+struct Way {
+    start: [DVec3; 4],
+    now: [DVec3; 4],
+    /// The distance that they are to keep [m].
+    apart: f64,
+}
+
+impl Way {
+    fn of(one: &Thin, other: &Thin) -> Self {
+        let all = |one: &[DVec3; 2], other: &[DVec3; 2]| [one[0], one[1], other[0], other[1]];
+        Self {
+            start: all(&one.start, &other.start),
+            now: all(&one.now, &other.now),
+            apart: one.radius + other.radius,
+        }
+    }
+
+    /// Whether they may meet, by boxes of their differences: most pairs do not, nor are they near.
+    fn may_meet(&self) -> bool {
+        let (began, ends) = (Differences::of(&self.start), Differences::of(&self.now));
+        began.join(&ends).come_within((1.0 + 1e-5) * self.apart)
+    }
+
+    /// How near is near at the end, beyond touching [m]: as far as they have gone relative to each other, and not more than `ahead`.
+    fn margin(&self, ahead: f64) -> f64 {
+        let ways: [DVec3; 4] = std::array::from_fn(|k| self.now[k] - self.start[k]);
+        let between = [(0, 2), (0, 3), (1, 2), (1, 3)];
+        let between = between.map(|(k, l)| ways[k].distance_squared(ways[l]));
+        self.apart + between.into_iter().fold(0.0, f64::max).sqrt().min(ahead)
+    }
+
+    /// Whether they may be near at the end, by boxes.
+    fn ends_within(&self, ahead: f64) -> bool {
+        let near = self.apart + self.margin(ahead);
+        Differences::of(&self.now).come_within((1.0 + 1e-9) * near)
     }
 }
 

@@ -41,6 +41,29 @@ fn strands_that_begin_inside_of_a_collider_are_told_of() {
     }
 }
 
+/// Strands as thick as a finger have no room on a ball.
+#[test]
+fn strands_that_begin_in_each_other_are_told_of() {
+    let sound = ended(&["run", &Stage::new(TUFT).scene()]);
+    assert!(!sound.out.contains("overlap"), "{}", sound.out);
+    let told = ended(&[
+        "run",
+        &Stage::new(
+            &TUFT
+                .replace("count=5", "count=200")
+                .replace("frames=2", "frames=1")
+                .replace("roots=\"clamped\"", "roots=\"clamped\" radius=\"4 mm\""),
+        )
+        .scene(),
+    ]);
+    assert_eq!(told.code, 0, "{}", told.error);
+    for words in
+        ["hair: ", " pairs of edges overlap when the run begins, ", "the deepest at (", "`radius`"]
+    {
+        assert!(told.out.contains(words), "no {words} in\n{}", told.out);
+    }
+}
+
 /// What can hardly be meant is asked about before anything runs.
 #[test]
 fn absurd_stiffness_and_thickness_are_asked_about() {

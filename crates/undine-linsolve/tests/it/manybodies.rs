@@ -5,7 +5,10 @@ use crate::systems::{distance, laplacian, noise, share};
 use crate::threads::on_processes;
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
-use undine_linsolve::manybodies::{Blocks, Manybodies, manybodies_solve};
+use std::ops::Range;
+use std::sync::Arc;
+use undine_linsolve::manybodies::{BandMemory, Bands, Blocks, Manybodies, manybodies_solve};
+use undine_linsolve::matrix::{Assembly, Element, Elements, NodeRows, Nodes};
 use undine_linsolve::{Csr, Matrix, Preconditioner, SolveError, Stop};
 
 type Triplets = Vec<(usize, usize, f64)>;
@@ -365,4 +368,126 @@ fn several_processes_factor_their_own_rows() {
         });
         assert!(distance(&found.concat(), &wanted) < 1e-7, "{count} processes");
     }
+}
+
+/// Chains of vertices with a turn each: the nodes, and the rows of each chain.
+fn chains(lengths: &[usize]) -> (NodeRows, Vec<Range<usize>>) {
+    let vertices: usize = lengths.iter().sum();
+    let nodes = NodeRows::single(Nodes::of_sizes([3, 1].repeat(vertices)).unwrap());
+    let mut first = 0;
+    let rows = lengths.iter().map(|length| {
+        first += 4 * length;
+        first - 4 * length..first
+    });
+    (nodes, rows.collect())
+}
+
+/// Elements of chains: inertia, springs with matrices of their own, and rows on five nodes, as rods have them.
+fn elements_of(nodes: &Arc<Nodes>, chains: &[Range<usize>]) -> Vec<Elements> {
+    let mut lists = vec![Elements::new(nodes); 3];
+    let mut seeds = vec![Vec::new(); 3];
+    for rows in chains {
+        let (first, end) = (rows.start as u32 / 2, rows.end as u32 / 2);
+        for node in (first..end).step_by(2) {
+            lists[0].add_dense(&[node, node + 1]).unwrap();
+            seeds[0].push(u64::from(node));
+            if node + 2 < end {
+                // Not in the order of rows.
+                lists[1].add_dense(&[node + 2, node]).unwrap();
+                seeds[1].push(u64::from(node) + 1000);
+            }
+            if node + 4 < end {
+                lists[2].add_rows(&[node, node + 1, node + 2, node + 3, node + 4], 2).unwrap();
+                seeds[2].push(u64::from(node) + 2000);
+            }
+        }
+    }
+    for (elements, seeds) in lists.iter_mut().zip(&seeds) {
+        elements.fill(|n, values| match values {
+            Element::Dense { force, matrix } => {
+                let k = force.len();
+                force.copy_from_slice(&noise(k, seeds[n]));
+                let a = noise(k, seeds[n] + 500);
+                for (at, entry) in matrix.iter_mut().enumerate() {
+                    let (i, j) = (at / k, at % k);
+                    *entry = a[i] * a[j] + if i == j { 1.0 } else { 0.0 };
+                }
+            }
+            Element::Rows { pull, stiffness, gradient } => {
+                pull.copy_from_slice(&noise(2, seeds[n]));
+                stiffness.copy_from_slice(&[5.0, 0.5, 0.5, 3.0]);
+                gradient.copy_from_slice(&noise(gradient.len(), seeds[n] + 500));
+            }
+        });
+    }
+    lists
+}
+
+/// What is added up, factored and solved Object by Object is what the matrix of all of them says.
+#[test]
+fn bands_solve_what_the_whole_matrix_says() {
+    let lengths = [7, 3, 9, 8, 2, 8, 7, 9, 8, 7, 30];
+    let (nodes, objects) = chains(&lengths);
+    let mut assembly = Assembly::new(nodes.clone());
+    let all = elements_of(nodes.nodes(), &objects);
+    assembly.assemble(&all.iter().collect::<Vec<_>>()).unwrap();
+    let matrix = assembly.matrix().unwrap().to_matrix().unwrap();
+
+    let batches = Bands::batches(&objects.iter().map(Range::len).collect::<Vec<_>>());
+    assert!(batches.iter().all(|batch| batch.len() <= 8));
+    assert_eq!(batches.iter().map(Vec::len).sum::<usize>(), lengths.len());
+    let mut memory = BandMemory::default();
+    let mut x = vec![0.0; matrix.csr().rows()];
+    for batch in &batches {
+        let own: Vec<Range<usize>> = batch.iter().map(|&n| objects[n as usize].clone()).collect();
+        let lists = elements_of(nodes.nodes(), &own);
+        let mut bands = Bands::new(nodes.nodes(), own.clone(), &lists).unwrap();
+        let report = bands.solve(&lists, &mut memory);
+        assert!(report.is_sound && report.residual <= 1e-24 * report.force, "{report:?}");
+        for (place, rows) in own.iter().enumerate() {
+            x[rows.clone()].copy_from_slice(bands.solution(place));
+            assert!(distance(bands.force(place), &assembly.force()[rows.clone()]) < 1e-13);
+            // The rows of L have the diagonal of L·Lᵀ for the squares of their lengths.
+            for row in 0..rows.len() {
+                let entries: Vec<f64> = bands.factor_row(place, row).collect();
+                let (inverse, left) = entries.split_last().unwrap();
+                let square = left.iter().map(|l| l * l).sum::<f64>() + inverse.powi(-2);
+                let (columns, values) = matrix.csr().row(rows.start + row);
+                let own = columns.iter().position(|&c| c as usize == rows.start + row).unwrap();
+                assert!((square - values[own]).abs() < 1e-12 * square);
+            }
+        }
+    }
+    for (row, force) in assembly.force().iter().enumerate() {
+        let (columns, values) = matrix.csr().row(row);
+        let product: f64 = columns.iter().zip(values).map(|(&c, v)| v * x[c as usize]).sum();
+        assert!((product - force).abs() < 1e-11, "{row}: {product} {force}");
+    }
+}
+
+#[test]
+fn objects_that_are_tied_or_wide_are_no_bands() {
+    let (nodes, objects) = chains(&[4, 4, 40]);
+    let refused = |touched: &[u32]| {
+        let mut tie = Elements::new(nodes.nodes());
+        tie.add_dense(touched).unwrap();
+        Bands::new(nodes.nodes(), objects.clone(), &[tie]).is_none()
+    };
+    assert!(!refused(&[0, 6]) && refused(&[0, 8]) && refused(&[16, 40]));
+}
+
+/// A matrix that has no factor is told of, and solved by somebody else.
+#[test]
+fn bands_that_are_not_positive_definite_are_told_of() {
+    let (nodes, objects) = chains(&[3]);
+    let mut lists = elements_of(nodes.nodes(), &objects);
+    lists[0].fill(|n, values| {
+        if let Element::Dense { matrix, .. } = values
+            && n == 1
+        {
+            matrix[0] = -100.0;
+        }
+    });
+    let mut bands = Bands::new(nodes.nodes(), objects, &lists).unwrap();
+    assert!(!bands.solve(&lists, &mut BandMemory::default()).is_sound);
 }

@@ -505,9 +505,10 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
             batch.multipliers.par_extend(held.map(|held| rows(&multipliers, held.0)));
         }
         self.batches = batches.into_values().collect();
-        // The rows where the step begins, for damping and friction.
+        // The rows where the step begins, for damping and friction, if there are any.
         let (bond, damping) = (&self.bond, self.damping);
-        for batch in &mut self.batches {
+        let damped = damping.relaxation != 0.0 || damping.dahl.is_some();
+        for batch in self.batches.iter_mut().filter(|_| damped) {
             let placed = batch.placed(world, 0.0)?;
             let mut start = std::mem::take(&mut batch.start);
             batch
@@ -540,7 +541,8 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
 
     /// What friction and multipliers have become goes into channels.
     fn remember(&mut self, world: &mut World, now: &Moment) -> Result<()> {
-        for batch in &mut self.batches {
+        let follows = self.damping.dahl.is_some() || B::KEEPS;
+        for batch in self.batches.iter_mut().filter(|_| follows) {
             let placed = batch.placed(world, now.step)?;
             let mut friction = Vec::new();
             batch

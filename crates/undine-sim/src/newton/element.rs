@@ -192,6 +192,19 @@ impl<'a, C: Constraint<M, N>, const M: usize, const N: usize> ConstraintTerm<'a,
         Ok(())
     }
 
+    /// Refuses rows that are infinitely stiff where only multipliers could hold them.
+    fn check_stiffness(&self, element: usize) -> Result<()> {
+        let scaling = self.constraint.scaling(&self.elements[element]);
+        if self.mode == Mode::Stiffness && (0..M).any(|m| scaling.is_hard(m)) {
+            return Err(NewtonError::BadValue {
+                what: format!("the stiffness of element {element} of {}", self.name),
+                found: f64::INFINITY,
+                wanted: "finite in stiffness mode; hard rows need compliance mode",
+            });
+        }
+        Ok(())
+    }
+
     /// Blocks of 3 coordinates that the hangs of an element need each.
     fn blocks(&self) -> usize {
         let blocks = self.embedded.iter().map(|embedded| embedded.blocks(C::FRAMES));
@@ -388,15 +401,6 @@ impl<'a, C: Constraint<M, N>, const M: usize, const N: usize> ConstraintTerm<'a,
                     });
                 }
             }
-            self.check_damping(element)?;
-            let scaling = self.constraint.scaling(&self.elements[element]);
-            if self.mode == Mode::Stiffness && (0..M).any(|m| scaling.is_hard(m)) {
-                return Err(NewtonError::BadValue {
-                    what: format!("the stiffness of element {element} of {}", self.name),
-                    found: f64::INFINITY,
-                    wanted: "finite in stiffness mode; hard rows need compliance mode",
-                });
-            }
             match by_rows {
                 true => {
                     columns.set(&self.hangs(element));
@@ -472,6 +476,24 @@ impl<C: Constraint<M, N>, const M: usize, const N: usize> Term for ConstraintTer
 
     fn rows(&self) -> usize {
         if self.by_rows() { M } else { 0 }
+    }
+
+    fn pattern(&self, part: &mut dyn FnMut(&[u32])) -> bool {
+        part(self.stencil.as_flattened());
+        (0..N).all(|n| {
+            let known =
+                self.embedded[..n].iter().position(|known| known.is_same(&self.embedded[n]));
+            part(&[known.map_or(u32::MAX, |known| known as u32)]);
+            known.is_some() || self.embedded[n].pattern(part)
+        })
+    }
+
+    fn check_values(&self) -> Result<()> {
+        self.check()?;
+        (0..self.elements.len()).try_for_each(|element| {
+            self.check_damping(element)?;
+            self.check_stiffness(element)
+        })
     }
 
     fn nodes(&self) -> Result<TermNodes> {

@@ -6,6 +6,7 @@
 //! *Computer solution of large sparse positive definite systems*, §4.3, §6.2). Strands of hair have narrow envelopes: factors and solves are
 //! linear in their length.
 
+use super::apart::{Apart, Factored};
 use super::touch::Block;
 use rayon::prelude::*;
 use undine_linsolve::Csr;
@@ -64,7 +65,25 @@ impl Islands {
         }
         // Parts have no row in common, and are found in a fixed order.
         self.list.par_extend(parts.into_par_iter().map(|part| Island::factor(&saddle, part)));
+        self.touch_rows(names, rows);
+    }
 
+    /// The same where Objects are islands that were factored each by itself.
+    pub fn touch_apart(&mut self, apart: &Apart, names: &[u32], rows: &[u32]) {
+        self.of.resize(apart.rows(), u32::MAX);
+        let mut factors = Vec::new();
+        for &row in rows {
+            if self.of[row as usize] == u32::MAX {
+                let factored = apart.factor_of(row);
+                self.of[factored.rows()].fill((self.list.len() + factors.len()) as u32);
+                factors.push(factored);
+            }
+        }
+        self.list.par_extend(factors.par_iter().map(Island::factored));
+        self.touch_rows(names, rows);
+    }
+
+    fn touch_rows(&mut self, names: &[u32], rows: &[u32]) {
         let mut touched: Vec<Vec<u32>> = vec![Vec::new(); self.list.len()];
         rows.iter().for_each(|&row| touched[self.of[row as usize] as usize].push(row));
         self.list.par_iter_mut().zip(touched).for_each(|(island, rows)| island.touch(names, &rows));
@@ -226,6 +245,33 @@ impl Island {
         };
         island.eliminate(&diagonal, saddle.a.rows());
         island
+    }
+
+    /// Of an Object that was factored as L·Lᵀ: with D the squares of L's diagonal, and L divided by it column by column.
+    fn factored(factored: &Factored<'_>) -> Self {
+        let (rows, width) = (factored.rows(), factored.width());
+        let count = rows.len();
+        let (mut first, mut starts) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut entries = Vec::with_capacity(width * count);
+        let mut diagonal: Vec<f64> = Vec::with_capacity(count);
+        for row in 0..count {
+            let begin = row.saturating_sub(width);
+            first.push(begin as u32);
+            starts.push(entries.len());
+            let mut values = factored.row(row).skip(width - (row - begin));
+            entries.extend(diagonal[begin..].iter().zip(&mut values).map(|(d, value)| d * value));
+            diagonal.extend(values);
+        }
+        diagonal.iter_mut().for_each(|inverse| *inverse *= *inverse);
+        Self {
+            order: rows.map(|row| row as u32).collect(),
+            first,
+            starts,
+            entries,
+            pivots: diagonal,
+            touched: Vec::new(),
+            block: Block::default(),
+        }
     }
 
     /// Takes in rows that contacts touch.

@@ -10,6 +10,7 @@
 //! matrices through it, [`system`] adds those up and finds the Newton step, and [`iterate`](mod@iterate) repeats that to
 //! convergence with a line search.
 
+mod apart;
 mod border;
 pub mod contact;
 mod coordinates;

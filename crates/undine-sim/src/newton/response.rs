@@ -4,6 +4,7 @@
 //! ([`touch`](super::touch)) on what they touch: points and bodies that nothing ties, and [islands](super::island) of what elements tie
 //! together. What that breaks among the others is taken in, until it breaks none.
 
+use super::apart::Apart;
 use super::border::{self, Blocks, Chosen};
 use super::contact::{ContactEnd, Contacts};
 use super::error::{NewtonError, Result};
@@ -50,6 +51,8 @@ pub(super) struct Tied<'a> {
     pub rows: &'a [u32],
     /// Where the rows of a node begin.
     pub row_of: &'a (dyn Fn(u32) -> usize + Sync),
+    /// What was factored Object by Object; without it, the matrix of all of it.
+    pub apart: Option<&'a Apart>,
     pub matrix: Option<&'a Csr<f64>>,
     pub hard: &'a Csr<f64>,
     pub islands: &'a mut Islands,
@@ -176,8 +179,13 @@ impl Response<'_> {
         rows.dedup();
         let (own, block_of) = own_blocks(self.unknowns, self.own, |group| touched[group])?;
         let islands = &mut *self.tied.islands;
-        if let (Some(matrix), false) = (self.tied.matrix, rows.is_empty()) {
-            islands.touch((matrix, self.tied.hard), self.tied.rows, &rows);
+        match (self.tied.apart, self.tied.matrix) {
+            _ if rows.is_empty() => {}
+            (Some(apart), _) => islands.touch_apart(apart, self.tied.rows, &rows),
+            (None, Some(matrix)) => {
+                islands.touch((matrix, self.tied.hard), self.tied.rows, &rows);
+            }
+            (None, None) => {}
         }
         let mut touches = Touches { own, block_of, homes: Vec::new(), is_tied };
         if let Some(share) = self.share {

@@ -296,6 +296,32 @@ impl<'a> Embedded<'a> {
         }
     }
 
+    /// Hands out what the nodes of its particles follow from, piece by piece; false if that is too much.
+    pub(super) fn pattern(&self, part: &mut dyn FnMut(&[u32])) -> bool {
+        part(&[self.placed.len() as u32, self.node as u32]);
+        match self.shape {
+            Shape::Fixed => part(&[0]),
+            Shape::Identity => part(&[1]),
+            Shape::Rigid { body, .. } => {
+                part(&[2]);
+                part(body);
+            }
+            Shape::Rods(rods) => {
+                part(&[3]);
+                part(rods.edge.as_flattened());
+                part(&rods.held);
+            }
+            Shape::Weights(_) => return false,
+        }
+        true
+    }
+
+    /// Whether another one is of the same particles, hung on the same.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        std::ptr::eq(self.shape, other.shape)
+            && (self.node, self.placed.len()) == (other.node, other.placed.len())
+    }
+
     /// Hangs a contact on a particle: `weight` of its motion at a place [m], which on a body need not be the particle's own.
     pub fn touch(&self, particle: usize, at: DVec3, weight: f64, ends: &mut Vec<ContactEnd>) {
         match self.shape {

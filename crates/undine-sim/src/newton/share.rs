@@ -109,6 +109,18 @@ impl Share {
         self.owner(self.piece(group)) == self.processes.rank()
     }
 
+    /// Whether each part of a span, such as a strand, is one piece, as far as its groups are among these: span, and group in it.
+    pub fn is_whole(&self, unknowns: &Unknowns, groups: &[(usize, usize)]) -> bool {
+        groups.windows(2).all(|pair| {
+            let [(one, first), (other, second)] = [pair[0], pair[1]];
+            let span = &unknowns.spans()[one];
+            let between = span.parts.partition_point(|&part| part as usize <= second);
+            let begins = span.parts.partition_point(|&part| part as usize <= first) < between;
+            let is_next = one != other || begins;
+            is_next || self.piece(span.group + first) == self.piece(span.group + second)
+        })
+    }
+
     /// Brings together what each process has found for the unknowns of its pieces. Collective.
     pub fn gather(&self, vectors: &mut [&mut [f64]]) -> Result<()> {
         let rank = self.processes.rank();

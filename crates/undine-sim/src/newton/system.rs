@@ -3,6 +3,7 @@
 //! Points, bodies and scalars that no element ties to others are solved one by one, without a matrix. The rest is assembled in
 //! fixed order and goes to `undine-linsolve`, which chooses a method; with hard rows it is a saddle system.
 
+use super::apart::{Apart, Piece, Whole};
 use super::contact::Contacts;
 use super::error::{NewtonError, Result};
 use super::force::ForceTerm;
@@ -22,7 +23,7 @@ use undine_core::process::Processes;
 use undine_linsolve::choose::{self, Method, Promise};
 use undine_linsolve::krylov::cg;
 use undine_linsolve::manybodies::{Blocks, Manybodies};
-use undine_linsolve::matrix::{Assembly, Element, Elements, NodeRows, Nodes, Pattern};
+use undine_linsolve::matrix::{Assembly, Elements, NodeRows, Nodes, Pattern};
 use undine_linsolve::{Matrix, Report, Stop, vector};
 
 /// Groups whose energy one task adds up.
@@ -125,23 +126,32 @@ struct Coupled {
     share: Option<Share>,
     /// The groups in it: span, and group in it.
     list: Vec<(usize, usize)>,
-    /// The number of each node in it.
+    /// The number of each node in it, and the rows of those.
     number: Vec<u32>,
+    sizes: NodeRows,
     /// The unknown of the whole system that each row is.
     rows: Vec<u32>,
     /// The rows of each span or part of it, for solvers that take Objects one by one.
-    objects: Blocks,
-    /// The nodes of every term's elements.
+    objects: Vec<Range<usize>>,
+    /// The nodes of every term's elements, and what they follow from.
     nodes: Vec<TermNodes>,
+    patterns: Vec<Option<Vec<u32>>>,
     /// What every term was connected as.
     lengths: Vec<Vec<usize>>,
-    /// The elements of each term that touch any node.
-    touching: Vec<Vec<u32>>,
-    /// Inertia and Forces of groups, then each term's elements.
-    elements: Vec<Elements>,
+    /// Objects one by one, where nothing ties them to each other.
+    apart: Option<Apart>,
+    /// All of it as one matrix, where that does not do.
+    joined: Option<Joined>,
+}
+
+/// What elements tie together, as one matrix.
+#[derive(Debug)]
+struct Joined {
+    piece: Piece,
     assembly: Assembly,
     /// What was assembled, without blocks.
     matrix: Option<Matrix>,
+    objects: Blocks,
     /// The factored blocks of Objects, kept for their memory and patterns.
     factors: Option<Manybodies>,
 }
@@ -205,6 +215,19 @@ impl System {
     /// Takes in which elements there are: once a step, or whenever they change. Checks everything that they point at.
     pub fn connect(&mut self, terms: &[&dyn Term], forces: &[ForceTerm<'_>]) -> Result<()> {
         let terms = all_terms(terms, forces);
+        terms.iter().try_for_each(|term| term.check_values())?;
+        let lengths = terms.iter().map(|term| term.lengths());
+        let same_lengths = lengths.eq(self.coupled.lengths.iter().cloned());
+        let among = self.among_whom(&terms)?;
+        let is_shared_as_before =
+            among.is_some() == self.coupled.share.is_some() && !self.has_moved;
+        let mut patterns = terms.iter().zip(&self.coupled.patterns);
+        if same_lengths
+            && is_shared_as_before
+            && patterns.all(|(term, known)| follows(*term, known.as_deref()))
+        {
+            return Ok(());
+        }
         let nodes = terms.iter().map(|term| term.nodes()).collect::<Result<Vec<_>>>()?;
         for (term, touched) in terms.iter().zip(&nodes) {
             let wanted = self.unknowns.nodes();
@@ -213,12 +236,8 @@ impl System {
                 return Err(NewtonError::OutOfRange { what, index: 0, of, found, wanted });
             }
         }
-        let lengths = terms.iter().map(|term| term.lengths());
-        let is_same =
-            nodes == self.coupled.nodes && lengths.eq(self.coupled.lengths.iter().cloned());
-        let among = self.among_whom(&terms)?;
-        let is_shared = among.is_some();
-        if is_same && is_shared == self.coupled.share.is_some() && !self.has_moved {
+        let is_same = same_lengths && nodes == self.coupled.nodes;
+        if is_same && is_shared_as_before {
             return Ok(());
         }
         let share = among.map(|among| {
@@ -234,8 +253,10 @@ impl System {
         }
         let mut coupled = Coupled::new(&self.unknowns, &terms, nodes, Some(&self.coupled), share)?;
         // Nodes that are the same keep the assembly, whose pattern may still be right.
-        if coupled.assembly.nodes().nodes() == self.coupled.assembly.nodes().nodes() {
-            std::mem::swap(&mut coupled.assembly, &mut self.coupled.assembly);
+        if let Some(joined) = self.coupled.joined.take()
+            && coupled.sizes.nodes() == self.coupled.sizes.nodes()
+        {
+            coupled.join(&self.unknowns, &terms, Some(joined.assembly))?;
         }
         self.coupled = coupled;
         Ok(())
@@ -254,8 +275,13 @@ impl System {
     /// Forgets all but its patterns.
     pub fn forget(&mut self) {
         self.kept = Kept::default();
-        self.coupled.factors = None;
         self.is_stale = true;
+        if let Some(joined) = &mut self.coupled.joined {
+            joined.factors = None;
+        }
+        if let Some(apart) = &mut self.coupled.apart {
+            apart.forget();
+        }
     }
 
     /// How many points, bodies and scalars are tied to others.
@@ -334,19 +360,12 @@ impl System {
         if self.coupled.list.is_empty() {
             return Ok((Vec::new(), None));
         }
-        self.coupled.assemble(&self.unknowns, &self.own, dt, terms)?;
         for term in terms {
             term.hard(hard)?;
             hard_ends.push(hard.count());
         }
-        let (found, lambda, report) = self.coupled.solve(hard, settings)?;
-        for (&row, &found) in self.coupled.rows.iter().zip(&found) {
-            du[row as usize] = found;
-        }
-        // The force that counts is that of the whole, elements included.
-        for (&row, &force) in self.coupled.rows.iter().zip(self.coupled.assembly.force()) {
-            self.own.force[row as usize] = force;
-        }
+        let all = (&self.unknowns, &mut self.own);
+        let (lambda, report) = self.coupled.solve(all, (dt, terms), hard, settings, du)?;
         Ok((lambda, Some(report)))
     }
 
@@ -407,11 +426,13 @@ impl System {
     ) -> Result<(TouchReport, f64)> {
         let Self { unknowns, row_of, own, coupled, kept, .. } = self;
         let hard = kept.hard.matrix(coupled.rows.len(), |node| coupled.row_of(node))?;
+        let matrix = coupled.joined.as_ref().and_then(|joined| joined.matrix.as_ref());
         let tied = Tied {
             groups: &coupled.groups,
             rows: &coupled.rows,
             row_of: &|node| coupled.row_of(node),
-            matrix: coupled.matrix.as_ref().map(Matrix::csr),
+            apart: coupled.apart.as_ref().filter(|apart| apart.is_solved()),
+            matrix: matrix.map(Matrix::csr),
             hard: &hard,
             islands: &mut kept.islands,
         };
@@ -596,61 +617,101 @@ impl Coupled {
             }
         }
         let sizes = Nodes::of_sizes(sizes)?;
-        let kept = last.filter(|last| **last.assembly.nodes().nodes() == sizes);
-        let assembly = Assembly::new(match kept {
-            Some(last) => last.assembly.nodes().clone(),
+        let kept = last.filter(|last| **last.sizes.nodes() == sizes);
+        let sizes = match kept {
+            Some(last) => last.sizes.clone(),
             None => NodeRows::single(sizes),
-        });
-
-        // The elements: of groups first, then of terms.
-        let sizes = Arc::clone(assembly.nodes().nodes());
-        let mut own = Elements::new(&sizes);
-        for &(span, group) in &list {
-            let span = &unknowns.spans()[span];
-            let first = number[span.node + span.kind.nodes() * group];
-            own.add_dense(&[first, first + 1][..span.kind.nodes()])?;
-        }
-        let mut elements = vec![own];
-        let mut touching = Vec::new();
-        let mut numbers = Vec::new();
-        for (term, touched) in terms.iter().zip(&nodes) {
-            let mut theirs = Elements::new(&sizes);
-            let mut active = Vec::new();
-            // An element ties all of its nodes, so that the first says whose it is.
-            let is_here = |nodes: &[u32]| {
-                nodes.first().is_some_and(|&node| number[node as usize] != u32::MAX)
-            };
-            for element in (0..touched.count()).filter(|&n| is_here(touched.of(n))) {
-                numbers.clear();
-                numbers.extend(touched.of(element).iter().map(|&node| number[node as usize]));
-                match term.rows() {
-                    0 => theirs.add_dense(&numbers)?,
-                    rows => theirs.add_rows(&numbers, rows)?,
-                }
-                active.push(element as u32);
-            }
-            elements.push(theirs);
-            touching.push(active);
-        }
+        };
         let lengths = terms.iter().map(|term| term.lengths()).collect();
-        let objects = Blocks::ranges(&objects);
+        let patterns = terms.iter().map(|term| pattern_of(*term)).collect();
+        let whole = Whole { unknowns, terms, nodes: &nodes, number: &number, sizes: sizes.nodes() };
+        // Contacts on several processes take what elements tie together for one.
+        let is_whole = share.as_ref().is_none_or(|share| share.is_whole(unknowns, &list));
+        let apart = if is_whole { Apart::new(&whole, &objects, &list)? } else { None };
         Ok(Self {
             groups,
             share,
             list,
             number,
+            sizes,
             rows,
             objects,
             nodes,
+            patterns,
             lengths,
-            touching,
-            elements,
-            assembly,
-            matrix: None,
-            factors: None,
+            apart,
+            joined: None,
         })
     }
 
+    /// Where the unknowns of a node begin among its rows.
+    fn row_of(&self, node: u32) -> usize {
+        self.sizes.nodes().starts()[self.number[node as usize] as usize] as usize
+    }
+
+    /// Assembles and solves: what its unknowns do, the force on them, the multipliers of hard rows, and how it went.
+    fn solve(
+        &mut self,
+        (unknowns, own): (&Unknowns, &mut OwnBlocks),
+        (dt, terms): (f64, &[&dyn Term]),
+        hard: &HardRows,
+        settings: &SystemSettings,
+        du: &mut [f64],
+    ) -> Result<(Vec<f64>, Report)> {
+        if let Some(apart) = &mut self.apart {
+            apart.forget();
+            if hard.count() == 0
+                && settings.method == Method::Auto
+                && let Some(report) = apart.solve((unknowns, &*own), dt, terms, &settings.stop)?
+            {
+                apart.each_object(|first, force, found| {
+                    for ((&row, force), found) in self.rows[first..].iter().zip(force).zip(found) {
+                        (du[row as usize], own.force[row as usize]) = (*found, *force);
+                    }
+                });
+                return Ok((Vec::new(), report));
+            }
+        }
+        if self.joined.is_none() {
+            self.join(unknowns, terms, None)?;
+        }
+        let Some(joined) = &mut self.joined else {
+            let (found, wanted) = ("no elements".into(), "elements".into());
+            return Err(NewtonError::NotConnected { found, wanted });
+        };
+        joined.assemble(unknowns, own, dt, terms)?;
+        let (starts, number) = (self.sizes.nodes().starts(), &self.number);
+        let row_of = |node: u32| starts[number[node as usize] as usize] as usize;
+        let (found, lambda, report) = joined.solve(hard, row_of, settings)?;
+        // The force that counts is that of the whole, elements included.
+        let both = found.iter().zip(joined.assembly.force());
+        for (&row, (found, force)) in self.rows.iter().zip(both) {
+            (du[row as usize], own.force[row as usize]) = (*found, *force);
+        }
+        Ok((lambda, report))
+    }
+
+    /// Makes one matrix of all of it.
+    fn join(
+        &mut self,
+        unknowns: &Unknowns,
+        terms: &[&dyn Term],
+        assembly: Option<Assembly>,
+    ) -> Result<()> {
+        let Self { nodes, number, sizes, .. } = self;
+        let whole = Whole { unknowns, terms, nodes, number, sizes: sizes.nodes() };
+        let touches = |nodes: &TermNodes| {
+            (0..nodes.count() as u32).filter(|&n| whole.has(nodes.of(n as usize))).collect()
+        };
+        let piece = Piece::new(&whole, self.list.clone(), nodes.iter().map(touches).collect())?;
+        let assembly = assembly.unwrap_or_else(|| Assembly::new(sizes.clone()));
+        let objects = Blocks::ranges(&self.objects);
+        self.joined = Some(Joined { piece, assembly, matrix: None, objects, factors: None });
+        Ok(())
+    }
+}
+
+impl Joined {
     /// Fills all elements and adds them up.
     fn assemble(
         &mut self,
@@ -659,35 +720,19 @@ impl Coupled {
         dt: f64,
         terms: &[&dyn Term],
     ) -> Result<()> {
-        let (groups, theirs) = self.elements.split_at_mut(1);
-        let list = &self.list;
-        groups[0].fill(|n, values| {
-            if let Element::Dense { force, matrix } = values {
-                let (span, group) = list[n];
-                let (own_force, own_matrix) = own.of(span, &unknowns.spans()[span], group);
-                force.copy_from_slice(own_force);
-                matrix.copy_from_slice(own_matrix);
-            }
-        });
-        for ((term, touching), elements) in terms.iter().zip(&self.touching).zip(theirs) {
-            term.fill(dt, touching, elements)?;
-        }
-        let lists: Vec<&Elements> = self.elements.iter().collect();
+        self.piece.fill(unknowns, own, dt, terms)?;
+        let lists: Vec<&Elements> = self.piece.elements.iter().collect();
         if self.assembly.assemble(&lists)? != Pattern::Reused {
             self.matrix = None;
         }
         Ok(())
     }
 
-    /// Where the unknowns of a node begin among its rows.
-    fn row_of(&self, node: u32) -> usize {
-        self.assembly.nodes().nodes().starts()[self.number[node as usize] as usize] as usize
-    }
-
     /// Solves: the unknowns, the multipliers of hard rows, and how it went.
     fn solve(
         &mut self,
         hard: &HardRows,
+        row_of: impl Fn(u32) -> usize + Sync,
         settings: &SystemSettings,
     ) -> Result<(Vec<f64>, Vec<f64>, Report)> {
         let force = self.assembly.force();
@@ -705,7 +750,6 @@ impl Coupled {
         };
         let nodes = self.assembly.nodes().nodes();
         if hard.count() > 0 {
-            let row_of = |node: u32| self.row_of(node);
             let found = solve_saddle(matrix.csr(), nodes, hard, row_of, force, settings)?;
             return Ok((found.du, found.lambda, found.report));
         }
@@ -749,6 +793,24 @@ fn tied_groups(unknowns: &Unknowns, nodes: &[TermNodes]) -> Vec<bool> {
         groups[unknowns.group(node) as usize] = true;
     }
     groups
+}
+
+/// What the nodes of a term follow from, if it says so.
+fn pattern_of(term: &dyn Term) -> Option<Vec<u32>> {
+    let mut all = Vec::new();
+    let says = term.pattern(&mut |part| all.extend_from_slice(part));
+    says.then_some(all)
+}
+
+/// Whether the nodes of a term follow from the same as those of a known pattern.
+fn follows(term: &dyn Term, known: Option<&[u32]>) -> bool {
+    let Some(mut rest) = known else { return false };
+    let mut same = true;
+    let says = term.pattern(&mut |part| {
+        same &= rest.starts_with(part);
+        rest = rest.get(part.len()..).unwrap_or(&[]);
+    });
+    says && same && rest.is_empty()
 }
 
 /// The Constraints, and the Forces that couple points because of how their particles hang on them.

@@ -60,6 +60,16 @@ pub trait Term: Sync {
     /// Checks all lists and says which nodes the elements touch.
     fn nodes(&self) -> Result<TermNodes>;
 
+    /// Hands out all that its nodes follow from, piece by piece; false if it cannot say, and then nodes are looked at.
+    fn pattern(&self, _part: &mut dyn FnMut(&[u32])) -> bool {
+        false
+    }
+
+    /// Refuses values that make no sense, wherever nodes are those of before.
+    fn check_values(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// How many rows each element hands in with their gradients; 0 if each has a matrix of its own.
     fn rows(&self) -> usize {
         0
