@@ -302,6 +302,7 @@ impl Touching {
 
     /// Contacts of edges that the last solve of this step has put to work, where everything is now. What they hold apart does not come near
     /// any more, so that a look finds it at another place, or not at all; without them the next solve would let it through.
+    /// Friction is left to those that are found where surfaces touch now.
     fn still_at_work(
         &self,
         world: &World,
@@ -311,7 +312,9 @@ impl Touching {
     ) -> Vec<Found> {
         let surroundings = self.surroundings(world, here, now);
         let acts = before.iter().filter(|found| found.contact.force != DVec3::ZERO);
-        acts.filter_map(|found| surroundings.again(found)).collect()
+        let mut kept: Vec<Found> = acts.filter_map(|found| surroundings.again(found)).collect();
+        kept.iter_mut().for_each(|found| found.contact.friction = 0.0);
+        kept
     }
 
     /// Keeps contacts beside those that were found, but for those that were found again.
