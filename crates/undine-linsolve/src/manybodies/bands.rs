@@ -138,8 +138,8 @@ impl Bands {
             }
         }
         // What lanes have no rows for is the identity.
-        for lane in 0..LANES {
-            let own = objects.get(lane).map_or(0, Range::len);
+        let lengths = (0..LANES).map(|lane| (lane, objects.get(lane).map_or(0, Range::len)));
+        for (lane, own) in lengths {
             (own..rows).for_each(|row| matrix[row * (width + 1) + width][lane] = 1.0);
         }
         factor.clone_from(matrix);

@@ -53,7 +53,18 @@ fn any_parameter() -> impl Strategy<Value = Parameter> {
             let level = if flag { Level::Basic } else { Level::Advanced };
             let range = Range { least, most, above: flag };
             let usual = flag.then_some((most, least));
-            Parameter { name, doc, takes, fallback, range, usual, channel, level, resolves: false }
+            Parameter {
+                name,
+                doc,
+                takes,
+                fallback,
+                range,
+                usual,
+                channel,
+                level,
+                resolves: false,
+                instead: None,
+            }
         },
     )
 }
