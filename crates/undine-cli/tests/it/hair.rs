@@ -50,16 +50,18 @@ fn strands_that_begin_in_each_other_are_told_of() {
         "run",
         &Stage::new(
             &TUFT
-                .replace("count=5", "count=200")
-                .replace("frames=2", "frames=1")
+                .replace("count=5", "count=60")
                 .replace("roots=\"clamped\"", "roots=\"clamped\" radius=\"4 mm\""),
         )
         .scene(),
     ]);
     assert_eq!(told.code, 0, "{}", told.error);
-    for words in
-        ["hair: ", " pairs of edges overlap when the run begins, ", "the deepest at (", "`radius`"]
-    {
+    for words in [
+        "hair: 44",
+        " pairs of edges overlap when the run begins, ",
+        "the deepest at (",
+        "`radius`",
+    ] {
         assert!(told.out.contains(words), "no {words} in\n{}", told.out);
     }
 }

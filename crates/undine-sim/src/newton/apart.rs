@@ -207,7 +207,7 @@ impl Apart {
             solver: "Cholesky".into(),
             preconditioner: format!("{} narrow bands", self.places.len()),
             outcome: Outcome::Converged,
-            iterations: 1,
+            iterations: 0,
             residual,
             largest_residual: found.largest,
             history: vec![1.0, residual],
