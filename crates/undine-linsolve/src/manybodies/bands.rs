@@ -3,15 +3,12 @@
 //! the whole.
 
 use super::band::{self, LANES, Lane, Shape};
+use super::lanes::{self, Plan};
 use super::{NARROW, PADDING};
 use crate::error::Result;
 use crate::matrix::{Elements, Nodes};
 use multiversion::multiversion;
 use std::ops::Range;
-
-/// Most nodes and unknowns of an element that is added to a band.
-pub(crate) const MOST_NODES: usize = 8;
-pub(crate) const MOST_UNKNOWNS: usize = 24;
 
 /// Up to eight Objects with bands of the same width.
 #[derive(Debug)]
@@ -19,21 +16,21 @@ pub struct Bands {
     shape: Shape,
     /// The rows of each Object.
     objects: Vec<Range<usize>>,
-    /// The Object of each element, list by list.
-    of: Vec<Vec<u32>>,
+    /// How elements are added up.
+    plan: Plan,
     /// Entries of L, with reciprocals on the diagonal.
     factor: Vec<Lane<f64>>,
-    /// The force on the rows of each Object, and what those do.
-    force: Vec<Vec<f64>>,
-    x: Vec<Vec<f64>>,
+    /// The force on the rows of all Objects, and what those do, behind `width` rows of zeros.
+    force: Vec<Lane<f64>>,
+    x: Vec<Lane<f64>>,
 }
 
 /// Memory that Objects may use one after another.
 #[derive(Debug, Default)]
 pub struct BandMemory {
-    band: Vec<f64>,
+    lanes: lanes::Memory,
     matrix: Vec<Lane<f64>>,
-    x: Vec<Lane<f64>>,
+    product: Vec<Lane<f64>>,
 }
 
 /// How a solve of some Objects went.
@@ -84,59 +81,34 @@ impl Bands {
     /// For up to eight Objects with these rows, and elements each of which is one Object's. None if one ties Objects to each other, or
     /// if bands are not narrow.
     pub fn new(nodes: &Nodes, objects: Vec<Range<usize>>, lists: &[Elements]) -> Option<Self> {
-        let (mut of, mut width) = (Vec::with_capacity(lists.len()), 0);
-        for elements in lists {
-            let mut owners = Vec::with_capacity(elements.count());
-            for element in 0..elements.count() {
-                let touched = elements.nodes(element);
-                let first = nodes.range(*touched.first()? as usize).start;
-                let owner = objects.iter().position(|rows| rows.contains(&first))?;
-                let (mut low, mut high, mut unknowns) = (usize::MAX, 0, 0);
-                for rows in touched.iter().map(|&node| nodes.range(node as usize)) {
-                    low = low.min(rows.start);
-                    high = high.max(rows.end);
-                    unknowns += rows.len();
-                }
-                let inside = objects[owner].start <= low && high <= objects[owner].end;
-                if !inside || unknowns > MOST_UNKNOWNS || touched.len() > MOST_NODES {
-                    return None;
-                }
-                width = width.max(high - 1 - low);
-                owners.push(owner as u32);
-            }
-            of.push(owners);
-        }
-        if width > NARROW || objects.len() > LANES {
+        let plan = Plan::new(nodes, &objects, lists)?;
+        if plan.width > NARROW || objects.len() > LANES {
             return None;
         }
         let rows = objects.iter().map(Range::len).max()?;
-        let vectors: Vec<Vec<f64>> = objects.iter().map(|rows| vec![0.0; rows.len()]).collect();
-        let shape = Shape { rows, width };
-        Some(Self { shape, objects, of, factor: Vec::new(), force: vectors.clone(), x: vectors })
+        let shape = Shape { rows, width: plan.width };
+        let vector = vec![[0.0; LANES]; shape.vector_len()];
+        Some(Self { shape, objects, plan, factor: Vec::new(), force: vector.clone(), x: vector })
     }
 
     /// Adds up elements, those that it was made for with their values of now, factors and solves. Refuses values that are not finite.
     pub fn solve(&mut self, lists: &[Elements], memory: &mut BandMemory) -> Result<BandReport> {
-        lists.iter().try_for_each(Elements::check_finite)?;
-        let Self { shape, objects, of, factor, force, x } = self;
+        let report = self.solve_finite(lists, memory);
+        if !report.is_sound {
+            lists.iter().try_for_each(Elements::check_finite)?;
+        }
+        Ok(report)
+    }
+
+    /// The same for values that are finite; nothing is sound where they are not.
+    fn solve_finite(&mut self, lists: &[Elements], memory: &mut BandMemory) -> BandReport {
+        let Self { shape, objects, plan, factor, force, x } = self;
         let Shape { rows, width } = *shape;
-        let BandMemory { band, matrix, x: solved } = memory;
+        let BandMemory { lanes, matrix, product } = memory;
         matrix.clear();
         matrix.resize(shape.len(), [0.0; LANES]);
-        for (lane, own) in objects.iter().enumerate() {
-            band.clear();
-            band.resize(own.len() * (width + 1), 0.0);
-            force[lane].fill(0.0);
-            for (elements, of) in lists.iter().zip(&*of) {
-                let chosen = of.iter().enumerate().filter(|(_, of)| **of == lane as u32);
-                for (element, _) in chosen {
-                    elements.add_to_band(element, own.start, width, band, &mut force[lane]);
-                }
-            }
-            for (entry, lanes) in band.iter().zip(&mut matrix[..]) {
-                lanes[lane] = *entry;
-            }
-        }
+        force.fill([0.0; LANES]);
+        plan.add_up(lists, *shape, lanes, matrix, &mut force[width..]);
         // What lanes have no rows for is the identity.
         let lengths = (0..LANES).map(|lane| (lane, objects.get(lane).map_or(0, Range::len)));
         for (lane, own) in lengths {
@@ -144,30 +116,25 @@ impl Bands {
         }
         factor.clone_from(matrix);
         if band::factor(*shape, factor).is_err() {
-            return Ok(BandReport::default());
+            return BandReport::default();
         }
-        solved.clear();
-        solved.resize(shape.vector_len(), [0.0; LANES]);
-        for (lane, force) in force.iter().enumerate() {
-            force.iter().zip(&mut solved[width..]).for_each(|(force, x)| x[lane] = *force);
-        }
-        band::solve_double(*shape, factor, solved);
-        for (lane, x) in x.iter_mut().enumerate() {
-            x.iter_mut().zip(&solved[width..]).for_each(|(x, solved)| *x = solved[lane]);
-        }
-        Ok(self.residual(matrix, solved))
+        x.clone_from(force);
+        band::solve_double(*shape, factor, x);
+        product.clear();
+        product.resize(shape.vector_len(), [0.0; LANES]);
+        multiply(*shape, matrix, x, product);
+        self.report(product)
     }
 
     /// How far the force is from what the matrix makes of the solution.
-    fn residual(&self, matrix: &[Lane<f64>], x: &[Lane<f64>]) -> BandReport {
-        let mut product = vec![[0.0; LANES]; self.shape.vector_len()];
-        multiply(self.shape, matrix, x, &mut product);
-        let mut report = BandReport { is_sound: true, ..BandReport::default() };
-        for (lane, force) in self.force.iter().enumerate() {
-            for (force, product) in force.iter().zip(&product[self.shape.width..]) {
-                let off = (force - product[lane]).abs();
+    fn report(&self, product: &[Lane<f64>]) -> BandReport {
+        let mut report = BandReport::default();
+        for (lane, rows) in self.objects.iter().enumerate() {
+            let both = self.force.iter().zip(product).skip(self.shape.width);
+            for (force, product) in both.take(rows.len()) {
+                let off = (force[lane] - product[lane]).abs();
                 report.residual += off * off;
-                report.force += force * force;
+                report.force += force[lane] * force[lane];
                 report.largest = report.largest.max(off);
             }
         }
@@ -180,14 +147,10 @@ impl Bands {
         &self.objects
     }
 
-    /// The force on the rows of an Object.
-    pub fn force(&self, object: usize) -> &[f64] {
-        &self.force[object]
-    }
-
-    /// What the rows of an Object do.
-    pub fn solution(&self, object: usize) -> &[f64] {
-        &self.x[object]
+    /// The force on each row of an Object, and what it does.
+    pub fn solved(&self, object: usize) -> impl Iterator<Item = [f64; 2]> + '_ {
+        let rows = self.force.iter().zip(&self.x).skip(self.shape.width);
+        rows.take(self.objects[object].len()).map(move |(force, x)| [force[object], x[object]])
     }
 
     /// How many entries left of the diagonal the factors have.
@@ -204,9 +167,8 @@ impl Bands {
 
     /// Bytes of what is kept from solve to solve.
     pub fn bytes(&self) -> u64 {
-        let lists = self.of.iter().map(|of| size_of_val(&of[..])).sum::<usize>();
-        let vectors = self.force.iter().chain(&self.x).map(|v| size_of_val(&v[..])).sum::<usize>();
-        (size_of_val(&self.factor[..]) + lists + vectors) as u64
+        let vectors = size_of_val(&self.force[..]) + size_of_val(&self.x[..]);
+        (size_of_val(&self.factor[..]) + self.plan.bytes() + vectors) as u64
     }
 }
 

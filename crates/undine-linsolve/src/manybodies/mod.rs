@@ -9,11 +9,11 @@ mod band;
 mod bands;
 mod batch;
 mod blocks;
+mod lanes;
 mod local;
 mod sparse;
 
 pub use bands::{BandMemory, BandReport, Bands};
-pub(crate) use bands::{MOST_NODES, MOST_UNKNOWNS};
 pub use blocks::Blocks;
 
 use crate::error::Result;

@@ -7,7 +7,6 @@
 use super::Nodes;
 use super::csr::check_count;
 use crate::error::{Result, SolveError};
-use crate::manybodies::{MOST_NODES, MOST_UNKNOWNS};
 use crate::vector;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -252,61 +251,14 @@ impl Elements {
         }
     }
 
-    /// Adds an element to the force on the rows from `first` on, and to the lower half of their matrix: a band, row after row, each with
-    /// `width` entries left of the diagonal.
-    pub(crate) fn add_to_band(
-        &self,
-        element: usize,
-        first: usize,
-        width: usize,
-        band: &mut [f64],
-        force: &mut [f64],
-    ) {
-        let nodes = self.structure.nodes(element);
-        let values = &self.values[self.range(element)];
-        let rows = self.structure.rows[element] as usize;
-        // The unknowns as runs of consecutive rows.
-        let mut runs = [Run::default(); MOST_NODES];
-        let (mut count, mut k) = (0, 0);
-        for &node in nodes {
-            let range = self.sizes.range(node as usize);
-            let (row, length) = (range.start - first, range.len());
-            match runs[..count].last_mut() {
-                Some(last) if last.row + last.length == row => last.length += length,
-                _ => {
-                    runs[count] = Run { row, column: k, length };
-                    count += 1;
-                }
-            }
-            k += length;
-        }
-        let runs = &runs[..count];
-        if rows == 0 {
-            let (own_force, dense) = values.split_at(k);
-            for (i, row) in Run::rows(runs) {
-                force[row] += own_force[i];
-                add_left_of(row, width, band, runs, &dense[i * k..][..k], 1.0);
-            }
-            return;
-        }
-        let (pull, values) = values.split_at(rows);
-        let (stiffness, gradient) = values.split_at(rows * rows);
-        let mut scaled = [0.0; MOST_UNKNOWNS];
-        for p in 0..rows {
-            scaled[..k].fill(0.0);
-            for q in 0..rows {
-                let s = stiffness[p.min(q) * rows + p.max(q)];
-                if s != 0.0 {
-                    let other = &gradient[q * k..][..k];
-                    scaled.iter_mut().zip(other).for_each(|(sum, g)| *sum += s * g);
-                }
-            }
-            let own = &gradient[p * k..][..k];
-            for (i, row) in Run::rows(runs) {
-                force[row] -= own[i] * pull[p];
-                add_left_of(row, width, band, runs, &scaled[..k], own[i]);
-            }
-        }
+    /// How many rows of ∇C an element has; 0 if it has a dense matrix.
+    pub(crate) fn rows(&self, element: usize) -> usize {
+        self.structure.rows[element] as usize
+    }
+
+    /// The values of an element: σ, S and ∇C, or force and matrix.
+    pub(crate) fn values(&self, element: usize) -> &[f64] {
+        &self.values[self.range(element)]
     }
 
     /// Bytes of the lists.
@@ -347,41 +299,6 @@ impl Elements {
 
     fn refuse(&self, why: String) -> Result<()> {
         Err(SolveError::BadElement { element: self.count(), why })
-    }
-}
-
-/// Unknowns of an element that are consecutive rows.
-#[derive(Clone, Copy, Default)]
-struct Run {
-    row: usize,
-    /// The first of them among the unknowns of the element.
-    column: usize,
-    length: usize,
-}
-
-impl Run {
-    /// All unknowns, each with its row.
-    #[inline(always)]
-    fn rows(runs: &[Self]) -> impl Iterator<Item = (usize, usize)> + '_ {
-        runs.iter().flat_map(|run| (0..run.length).map(|n| (run.column + n, run.row + n)))
-    }
-}
-
-/// Adds `scale` times the entries of an element to a row of a band, as far as they are not right of its diagonal.
-#[inline(always)]
-fn add_left_of(
-    row: usize,
-    width: usize,
-    band: &mut [f64],
-    runs: &[Run],
-    entries: &[f64],
-    scale: f64,
-) {
-    let band = &mut band[row * (width + 1)..][..width + 1];
-    for run in runs.iter().filter(|run| run.row <= row) {
-        let length = run.length.min(row + 1 - run.row);
-        let sums = &mut band[width + run.row - row..][..length];
-        sums.iter_mut().zip(&entries[run.column..]).for_each(|(sum, entry)| *sum += scale * entry);
     }
 }
 

@@ -228,11 +228,13 @@ impl Apart {
         self.is_solved = false;
     }
 
-    /// Hands out rows, for each Object: the first, the force on them, and what they do.
-    pub fn each_object(&self, mut visit: impl FnMut(usize, &[f64], &[f64])) {
+    /// Hands out all rows: which one, the force on it, and what it does.
+    pub fn each_row(&self, mut visit: impl FnMut(usize, f64, f64)) {
         for (_, bands) in &self.pieces {
             for (place, rows) in bands.objects().iter().enumerate() {
-                visit(rows.start, bands.force(place), bands.solution(place));
+                for (row, [force, x]) in rows.clone().zip(bands.solved(place)) {
+                    visit(row, force, x);
+                }
             }
         }
     }

@@ -664,10 +664,9 @@ impl Coupled {
                 && settings.method == Method::Auto
                 && let Some(report) = apart.solve((unknowns, &*own), dt, terms, &settings.stop)?
             {
-                apart.each_object(|first, force, found| {
-                    for ((&row, force), found) in self.rows[first..].iter().zip(force).zip(found) {
-                        (du[row as usize], own.force[row as usize]) = (*found, *force);
-                    }
+                apart.each_row(|row, force, found| {
+                    let row = self.rows[row] as usize;
+                    (du[row], own.force[row]) = (found, force);
                 });
                 return Ok((Vec::new(), report));
             }
