@@ -15,8 +15,8 @@ mod share;
 
 use find::{Found, Key, Part, Surroundings};
 use memory::Memory;
-use pairs::Lattice;
 pub(crate) use pairs::Overlaps;
+use pairs::{Candidates, Lattice};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use undine_core::glam::{DQuat, DVec3};
@@ -55,6 +55,8 @@ pub struct Touching {
     /// How contacts behave.
     pub manner: Manner,
     found: Vec<Found>,
+    /// Who may come near to whom in this step.
+    known: Candidates,
     /// Where bodies were when contacts were found.
     then: BTreeMap<ObjectId, Vec<BodyPose>>,
 }
@@ -137,7 +139,8 @@ impl Touching {
         }
         let memory = Memory::new(ingest)?;
         let (manner, then) = (Manner::default(), BTreeMap::new());
-        Ok(Some(Self { sides, colliders, bodies, memory, manner, found: Vec::new(), then }))
+        let (found, known) = (Vec::new(), Candidates::default());
+        Ok(Some(Self { sides, colliders, bodies, memory, manner, found, known, then }))
     }
 
     /// The stores that it looks at.
@@ -175,6 +178,7 @@ impl Touching {
             bodies.flight.clear();
         }
         self.found.clear();
+        self.known = Candidates::default();
         self.memory.recall(world)
     }
 
@@ -462,12 +466,14 @@ impl Coupling for Touching {
 
     fn find_contacts(&mut self, world: &World, now: &Moment) -> Result<()> {
         let here = self.iterate(world, now)?;
+        let mut known = std::mem::take(&mut self.known);
         let surroundings = self.surroundings(world, &here, now);
         let mut found = Vec::new();
         self.against_solids(&surroundings, world, now, &mut found)?;
         if let Some(lattice) = self.lattice(world) {
-            surroundings.against_each_other(&lattice, &mut found)?;
+            surroundings.against_each_other(&lattice, &mut known, &mut found)?;
         }
+        self.known = known;
         self.then.clear();
         let movable: Vec<_> = self.movable().collect();
         for (object, on) in movable {
@@ -491,16 +497,16 @@ impl Coupling for Touching {
             return Ok(self.found.iter().any(|found| self.is_broken(found)));
         }
         let here = self.iterate(world, now)?;
+        let mut known = std::mem::take(&mut self.known);
         let surroundings = self.surroundings(world, &here, now);
         let mut found = Vec::new();
         self.against_solids(&surroundings, world, now, &mut found)?;
-        if found.iter().any(Found::is_broken) {
-            return Ok(true);
+        let mut breaks = found.iter().any(Found::is_broken);
+        if let Some(lattice) = self.lattice(world).filter(|_| !breaks) {
+            breaks = surroundings.any_break(&lattice, &mut known)?;
         }
-        match self.lattice(world) {
-            Some(lattice) => surroundings.any_break(&lattice),
-            None => Ok(false),
-        }
+        self.known = known;
+        Ok(breaks)
     }
 
     fn contacts<'a>(&self, hung: &dyn Fn(ObjectId) -> Hung<'a>, out: &mut Contacts) {

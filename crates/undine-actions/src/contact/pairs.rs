@@ -9,19 +9,22 @@ use super::find::{ACCELERATION, Found, Key, Near, Part, Surroundings};
 use super::{BODY_FRICTION, Side};
 use rayon::prelude::*;
 use std::ops::Range;
-use undine_core::glam::DVec3;
+use undine_core::glam::{DVec3, Vec4};
 use undine_core::mesh::Bounds;
 use undine_core::{Frame, MemoryBudget};
-use undine_geometry::ccd::broad::overlapping_self_part;
+use undine_geometry::ccd::broad::{overlapping, overlapping_self_part};
 use undine_geometry::ccd::{Gap, edge_edge};
 use undine_sim::newton::{Contact, SystemSettings};
-use undine_sim::{ObjectId, Result, SimError};
+use undine_sim::{ObjectId, Result};
 
 /// What comes nearer than this part of the distance that it should keep has nearly gone through.
 const NEARLY: f64 = 0.25;
 
 /// Edges that begin nearer than this part of the distance that they should keep cross each other as far as rounding can tell.
 const UNTOLD: f64 = 1e-9;
+
+/// Boxes of edges that come within this many times the distance that they should keep may meet, whatever rounding did.
+const MEETING: f64 = 1.0 + 1e-5;
 
 /// What overlaps by less than this part of the distance that it should keep touches.
 const TOUCHES: f64 = 0.01;
@@ -39,6 +42,12 @@ const RUN: usize = 4;
 /// Edges that one task looks at.
 const EDGES_PER_TASK: usize = 1024;
 
+/// Pairs of runs that one task looks at.
+const RUNS_PER_TASK: usize = 256;
+
+/// If more than one in so many runs has left the box in which others were looked for, all are looked for anew.
+const FEW: usize = 4;
+
 /// An edge of a side, or a particle by itself, as what may touch others.
 #[derive(Debug, Clone, Copy)]
 struct Thin {
@@ -51,6 +60,16 @@ struct Thin {
     now: [DVec3; 2],
     /// [m]
     radius: f64,
+}
+
+/// Runs of edges that may come near to each other, by boxes that are wider than they need be: as long as runs stay within these, the next
+/// look in the same step need not search.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Candidates {
+    /// How far all go on the mean [m]: what they do together brings nobody nearer to another.
+    common: DVec3,
+    within: Vec<Bounds>,
+    near: Vec<[u32; 2]>,
 }
 
 /// Where to look for pairs.
@@ -85,8 +104,13 @@ enum Ask {
 
 impl Surroundings<'_> {
     /// Every edge against every other one.
-    pub fn against_each_other(&self, lattice: &Lattice<'_>, out: &mut Vec<Found>) -> Result<()> {
-        let (all, pairs) = self.pairs(lattice, Ask::Near)?;
+    pub fn against_each_other(
+        &self,
+        lattice: &Lattice<'_>,
+        known: &mut Candidates,
+        out: &mut Vec<Found>,
+    ) -> Result<()> {
+        let (all, pairs) = self.pairs(lattice, known, Ask::Near)?;
         let found = pairs[self.part(pairs.len())]
             .par_iter()
             .with_min_len(PAIRS_PER_TASK)
@@ -97,8 +121,8 @@ impl Surroundings<'_> {
     }
 
     /// Whether any two edges break the law of their contact.
-    pub fn any_break(&self, lattice: &Lattice<'_>) -> Result<bool> {
-        let (all, pairs) = self.pairs(lattice, Ask::Met)?;
+    pub fn any_break(&self, lattice: &Lattice<'_>, known: &mut Candidates) -> Result<bool> {
+        let (all, pairs) = self.pairs(lattice, known, Ask::Met)?;
         let breaks = |&[a, b]: &[u32; 2]| -> Result<bool> {
             let found = self.pair(&all[a as usize], &all[b as usize])?;
             Ok(found.is_some_and(|found| found.is_broken()))
@@ -136,7 +160,7 @@ impl Surroundings<'_> {
 
     /// Which edges overlap where the step begins.
     pub fn overlaps(&self, lattice: &Lattice<'_>) -> Result<Option<Overlaps>> {
-        let (all, pairs) = self.pairs(lattice, Ask::Met)?;
+        let (all, pairs) = self.pairs(lattice, &mut Candidates::default(), Ask::Met)?;
         let mut found: Option<Overlaps> = None;
         for [a, b] in pairs {
             let (one, other) = (&all[a as usize], &all[b as usize]);
@@ -171,8 +195,12 @@ impl Surroundings<'_> {
     }
 
     /// Every edge, and the pairs of them that have to be looked at, in their order.
-    fn pairs(&self, lattice: &Lattice<'_>, ask: Ask) -> Result<(Vec<Thin>, Vec<[u32; 2]>)> {
-        let common = self.common_way();
+    fn pairs(
+        &self,
+        lattice: &Lattice<'_>,
+        known: &mut Candidates,
+        ask: Ask,
+    ) -> Result<(Vec<Thin>, Vec<[u32; 2]>)> {
         let ahead = self.ahead();
         let (mut all, mut boxes) = (Vec::new(), Vec::new());
         for (number, side) in self.sides.iter().enumerate().filter(|(_, side)| side.body.is_empty())
@@ -190,8 +218,11 @@ impl Surroundings<'_> {
         if all.len() < 2 {
             return Ok((all, Vec::new()));
         }
+        if known.within.is_empty() {
+            known.common = self.common_way();
+        }
+        let common = known.common;
         let around = |thin: &Thin| {
-            // What all do together brings nobody nearer to another.
             let [a, b] = thin.start.map(|start| start + common);
             let [c, d] = thin.now;
             let way = a.distance(c).max(b.distance(d));
@@ -208,8 +239,15 @@ impl Surroundings<'_> {
             if same && self.sides[one.side as usize].joined(one.ends, other.ends) {
                 return None;
             }
-            let way = Way::of(one, other);
-            let comes = way.may_meet() || (ask == Ask::Near && way.ends_within(ahead));
+            let apart = one.radius + other.radius;
+            let began = Differences::of(&one.start, &other.start);
+            let ends = Differences::of(&one.now, &other.now);
+            let meets = began.join(&ends).come_within(MEETING * apart);
+            // Near is at most that; how near exactly takes longer to say.
+            let comes = meets
+                || (ask == Ask::Near
+                    && ends.come_within(2.0 * apart + ahead)
+                    && ends.come_within(apart + Way::of(one, other).margin(ahead)));
             comes.then_some([a as u32, b as u32])
         };
         // By runs of neighbours first, which are fewer.
@@ -219,31 +257,75 @@ impl Surroundings<'_> {
             .with_min_len(EDGES_PER_TASK)
             .filter_map(|run| boxes[run.clone()].iter().copied().reduce(Bounds::union))
             .collect();
-        let part = (self.processes.rank(), self.processes.count());
-        let near = overlapping_self_part(lattice.frame, &around, part, lattice.budget, |a, b| {
-            Some([a, b])
-        });
-        let itself = self.part(runs.len()).map(|run| [run as u32, run as u32]);
-        let edges = |&[p, q]: &[u32; 2]| {
-            let (one, other) = (&runs[p as usize], &runs[q as usize]);
+        let near = self.near(lattice, known, &around);
+        let flat = |bounds: &Bounds| Flat::of(bounds, boxes[0].min);
+        let (flat_runs, flat): (Vec<Flat>, Vec<Flat>) = (
+            around.par_iter().with_min_len(EDGES_PER_TASK).map(flat).collect(),
+            boxes.par_iter().with_min_len(EDGES_PER_TASK).map(flat).collect(),
+        );
+        let edges = |near: &[[u32; 2]]| {
             let mut found = Vec::new();
-            for a in one.clone() {
-                for b in other.start.max(a + 1)..other.end {
-                    if overlap(&boxes[a], &boxes[b]) {
-                        found.extend(may(a, b));
+            for [p, q] in near.iter().map(|pair| pair.map(|run| run as usize)) {
+                if !flat_runs[p].meets(&flat_runs[q]) {
+                    continue;
+                }
+                for a in runs[p].clone().filter(|&a| flat[a].meets(&flat_runs[q])) {
+                    for b in runs[q].start.max(a + 1)..runs[q].end {
+                        if flat[a].meets(&flat[b]) {
+                            found.extend(may(a, b));
+                        }
                     }
                 }
             }
             found
         };
-        let found = near.map_err(SimError::from).map(|mut near| {
-            near.extend(itself);
-            near.par_iter().with_min_len(EDGES_PER_TASK).flat_map_iter(edges).collect()
+        let found = near.map(|mut near| {
+            near.extend(self.part(runs.len()).map(|run| [run as u32, run as u32]));
+            let found: Vec<Vec<[u32; 2]>> = near.par_chunks(RUNS_PER_TASK).map(edges).collect();
+            found.concat()
         });
         let mut pairs = self.pairs_of_all(found)?;
         // Along strands, so that contacts come in an order that sweeps can follow.
         pairs.par_sort_unstable();
+        pairs.dedup();
         Ok((all, pairs))
+    }
+
+    /// Runs whose boxes overlap, and maybe more: this process's part of them. What is known of earlier looks in this step is not searched for again.
+    fn near(
+        &self,
+        lattice: &Lattice<'_>,
+        known: &mut Candidates,
+        around: &[Bounds],
+    ) -> Result<Vec<[u32; 2]>> {
+        let Lattice { frame, budget } = *lattice;
+        if known.within.len() == around.len() {
+            let inside = |n: usize| {
+                let (all, own) = (&known.within[n], &around[n]);
+                (all.min.cmple(own.min) & all.max.cmpge(own.max)).all()
+            };
+            let left: Vec<u32> =
+                (0..around.len()).filter(|&n| !inside(n)).map(|n| n as u32).collect();
+            if left.len() * FEW <= around.len() {
+                let boxes: Vec<Bounds> = left.iter().map(|&run| around[run as usize]).collect();
+                // Both of two that have left find each other, and every process finds these; they are kept once in the end.
+                let others = overlapping(frame, &boxes, around, budget, |a, b| {
+                    let a = left[a as usize];
+                    (a != b).then_some([a.min(b), a.max(b)])
+                })?;
+                return Ok([&known.near[..], &others].concat());
+            }
+        }
+        let slack = self.ahead();
+        let widened = around
+            .par_iter()
+            .with_min_len(EDGES_PER_TASK)
+            .map(|bounds| Bounds { min: bounds.min - slack, max: bounds.max + slack });
+        known.within = widened.collect();
+        let part = (self.processes.rank(), self.processes.count());
+        known.near =
+            overlapping_self_part(frame, &known.within, part, budget, |a, b| Some([a, b]))?;
+        Ok(known.near.clone())
     }
 
     /// How far particles that move by themselves have gone on the mean [m].
@@ -350,9 +432,29 @@ fn runs(all: &[Thin]) -> Vec<Range<usize>> {
     runs
 }
 
-#[inline]
-fn overlap(a: &Bounds, b: &Bounds) -> bool {
-    (a.min.cmple(b.max) & b.min.cmple(a.max)).all()
+/// A box that is compared with many others: from a place near all of them [m], and rounded outwards.
+#[derive(Debug, Clone, Copy)]
+struct Flat {
+    low: Vec4,
+    high: Vec4,
+}
+
+impl Flat {
+    fn of(bounds: &Bounds, from: DVec3) -> Self {
+        let down = |x: f64| (x as f32).next_down();
+        let up = |x: f64| (x as f32).next_up();
+        let (low, high) = (bounds.min - from, bounds.max - from);
+        Self {
+            low: Vec4::new(down(low.x), down(low.y), down(low.z), 0.0),
+            high: Vec4::new(up(high.x), up(high.y), up(high.z), 0.0),
+        }
+    }
+
+    /// Whether the two overlap or touch, or may as far as rounding can tell.
+    #[inline]
+    fn meets(&self, other: &Self) -> bool {
+        (self.low.cmple(other.high) & other.low.cmple(self.high)).all()
+    }
 }
 
 /// How two edges go.
@@ -373,10 +475,10 @@ impl Way {
         }
     }
 
-    /// Whether they may meet, by boxes of their differences: most pairs do not, nor are they near.
+    /// Whether they may meet, by boxes of their differences: most pairs do not.
     fn may_meet(&self) -> bool {
-        let (began, ends) = (Differences::of(&self.start), Differences::of(&self.now));
-        began.join(&ends).come_within((1.0 + 1e-5) * self.apart)
+        let of = |x: &[DVec3; 4]| Differences::of(&[x[0], x[1]], &[x[2], x[3]]);
+        of(&self.start).join(&of(&self.now)).come_within(MEETING * self.apart)
     }
 
     /// How near is near at the end, beyond touching [m]: as far as they have gone relative to each other, and not more than `ahead`.
@@ -385,12 +487,6 @@ impl Way {
         let between = [(0, 2), (0, 3), (1, 2), (1, 3)];
         let between = between.map(|(k, l)| ways[k].distance_squared(ways[l]));
         self.apart + between.into_iter().fold(0.0, f64::max).sqrt().min(ahead)
-    }
-
-    /// Whether they may be near at the end, by boxes.
-    fn ends_within(&self, ahead: f64) -> bool {
-        let near = self.apart + self.margin(ahead);
-        Differences::of(&self.now).come_within((1.0 + 1e-9) * near)
     }
 }
 
@@ -401,9 +497,10 @@ struct Differences {
 }
 
 impl Differences {
-    fn of(x: &[DVec3; 4]) -> Self {
-        let low = x[0].min(x[1]) - x[2].max(x[3]);
-        let high = x[0].max(x[1]) - x[2].min(x[3]);
+    #[inline]
+    fn of(one: &[DVec3; 2], other: &[DVec3; 2]) -> Self {
+        let low = one[0].min(one[1]) - other[0].max(other[1]);
+        let high = one[0].max(one[1]) - other[0].min(other[1]);
         Self { low, high }
     }
 

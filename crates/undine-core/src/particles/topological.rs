@@ -59,24 +59,35 @@ struct Ghosts {
 impl BucketTable {
     /// The table for particles in these Buckets, by index.
     fn new(frame: Frame, buckets: &[Bucket]) -> Self {
-        let keys: Vec<BucketKey> = buckets.par_iter().map(|bucket| bucket.key()).collect();
+        // Neighbours along a mesh mostly share a Bucket, which is looked up once for all of a run.
+        let mut first = 0;
+        let runs: Vec<(Bucket, Range<u32>)> = buckets
+            .chunk_by(|one, other| one == other)
+            .map(|run| {
+                let begin = first;
+                first += run.len() as u32;
+                (run[0], begin..first)
+            })
+            .collect();
+        let keys: Vec<BucketKey> = runs.par_iter().map(|(bucket, _)| bucket.key()).collect();
         let topology =
             Topology::new(frame, BucketSet::from_keys(keys), &Partition::whole(frame), 0);
         let slots: Vec<Slot> =
-            buckets.par_iter().map(|&bucket| topology.slot(bucket).unwrap_or(NONE)).collect();
+            runs.par_iter().map(|(bucket, _)| topology.slot(*bucket).unwrap_or(NONE)).collect();
         let mut starts = vec![0_u32; topology.local() + 1];
-        for &slot in &slots {
-            starts[slot as usize + 1] += 1;
+        for (&slot, (_, run)) in slots.iter().zip(&runs) {
+            starts[slot as usize + 1] += run.len() as u32;
         }
         for slot in 0..topology.local() {
             starts[slot + 1] += starts[slot];
         }
         let mut next = starts.clone();
-        let mut indices = vec![0; slots.len()];
-        for (index, &slot) in slots.iter().enumerate() {
+        let mut indices = vec![0; buckets.len()];
+        for (&slot, (_, run)) in slots.iter().zip(&runs) {
             let at = &mut next[slot as usize];
-            indices[*at as usize] = index as u32;
-            *at += 1;
+            let here = &mut indices[*at as usize..][..run.len()];
+            here.iter_mut().zip(run.clone()).for_each(|(place, index)| *place = index);
+            *at += run.len() as u32;
         }
         Self { topology, starts, indices }
     }

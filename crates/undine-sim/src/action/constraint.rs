@@ -564,15 +564,21 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
         if B::KEEPS {
             self.keep_rest(world)?;
         }
-        for m in 0..M {
-            let mut friction =
-                elements.column_mut(elements.handle::<f64>(&format!("friction-{m}"))?)?;
-            let mut multiplier =
-                elements.column_mut(elements.handle::<f64>(&format!("multiplier-{m}"))?)?;
-            for batch in &self.batches {
-                for (n, &place) in batch.places.iter().enumerate() {
-                    friction[place as usize] = batch.friction[n][m];
-                    multiplier[place as usize] = batch.multipliers[n][m];
+        // What nothing changes in a step is in its channel already.
+        let changes = [
+            ("friction", self.damping.dahl.is_some()),
+            ("multiplier", self.damping.mode == Mode::Compliance),
+        ];
+        for (what, _) in changes.into_iter().filter(|(_, changes)| *changes) {
+            for m in 0..M {
+                let mut column =
+                    elements.column_mut(elements.handle::<f64>(&format!("{what}-{m}"))?)?;
+                for batch in &self.batches {
+                    let rows =
+                        if what == "friction" { &batch.friction } else { &batch.multipliers };
+                    for (row, &place) in rows.iter().zip(&batch.places) {
+                        column[place as usize] = row[m];
+                    }
                 }
             }
         }
@@ -739,17 +745,23 @@ impl Varying {
     }
 
     /// The value for an element: of parameter `k`, on points of Objects.
+    #[inline(always)]
     fn of<const N: usize>(k: usize, points: &[(&Vec<Self>, u32); N], uniform: f64) -> f64 {
-        let channel = |(varying, particle): &(&Vec<Self>, u32)| {
-            varying[k].channel.as_ref().map(|values| values[*particle as usize])
+        let (mut channels, mut attributes) = ((0.0, 0.0), (0.0, 0.0));
+        let add = |(count, sum): &mut (f64, f64), value: f64| {
+            *count += 1.0;
+            *sum += value;
         };
-        let mean = |values: &mut dyn Iterator<Item = f64>| {
-            let (count, sum) = values.fold((0.0, 0.0), |(n, sum), value| (n + 1.0, sum + value));
-            (count > 0.0).then(|| sum / count)
-        };
-        mean(&mut points.iter().filter_map(channel))
-            .or_else(|| mean(&mut points.iter().filter_map(|(varying, _)| varying[k].attribute)))
-            .unwrap_or(uniform)
+        for (varying, particle) in points {
+            if let Some(values) = &varying[k].channel {
+                add(&mut channels, values[*particle as usize]);
+            }
+            if let Some(value) = varying[k].attribute {
+                add(&mut attributes, value);
+            }
+        }
+        let mean = |(count, sum): (f64, f64)| (count > 0.0).then(|| sum / count);
+        mean(channels).or_else(|| mean(attributes)).unwrap_or(uniform)
     }
 }
 

@@ -33,6 +33,13 @@ impl<const N: usize, const A: usize> Local<N, A> {
     /// Adds the curvature of a Constraint by positions.
     #[inline]
     pub fn add_curvature(&mut self, hangs: &[Hang<'_>; N], curvature: &[[DMat3; N]; N]) {
+        if A == 1 {
+            // Particles move as their own block does; those that are fixed have no nodes to hand anything to.
+            for n in 0..N {
+                (0..N).for_each(|o| self.matrix[n][0][o][0] += curvature[n][o]);
+            }
+            return;
+        }
         let moves: [[DMat3; A]; N] = std::array::from_fn(|n| hangs[n].moves());
         for n in 0..N {
             for o in 0..N {

@@ -138,11 +138,13 @@ impl<'a, C: Constraint<M, N>, const M: usize, const N: usize> ConstraintTerm<'a,
         Ok(())
     }
 
+    #[inline(always)]
     pub(super) fn at(&self, element: usize) -> [Placed; N] {
         let stencil = &self.stencil[element];
         std::array::from_fn(|n| self.embedded[n].placed()[stencil[n] as usize])
     }
 
+    #[inline(always)]
     pub(super) fn hangs(&self, element: usize) -> [Hang<'a>; N] {
         let stencil = &self.stencil[element];
         std::array::from_fn(|n| self.embedded[n].hang(stencil[n] as usize, C::FRAMES))
@@ -211,8 +213,8 @@ impl<'a, C: Constraint<M, N>, const M: usize, const N: usize> ConstraintTerm<'a,
         blocks.max().unwrap_or(1)
     }
 
-    /// Evaluates one element.
-    #[inline]
+    /// Evaluates one element. Always inlined: what it returns is large, and most callers look at a part of it.
+    #[inline(always)]
     fn linear(&self, element: usize, dt: f64) -> Linear<'a, M, N> {
         let at = self.at(element);
         let rows = self.constraint.evaluate(&self.elements[element], &at);

@@ -27,7 +27,7 @@ impl Rods {
     pub const TURN: u32 = 2;
 
     /// What a vertex hangs on, given where vertices are.
-    #[inline]
+    #[inline(always)]
     pub(super) fn hang(
         &self,
         vertex: usize,
@@ -114,14 +114,14 @@ impl RodHang {
         self.nodes[n]
     }
 
-    /// Adds the gradient on the nodes of what has the gradient q = (by δx, by δφ), each node's where `columns` has it.
+    /// Adds the gradient on the nodes of what has the gradient q = (by δx, by δφ), each node's at its place.
     #[inline]
-    fn add(&self, by_x: DVec3, by_turn: DVec3, columns: &Columns, out: &mut [f64]) {
+    fn add(&self, by_x: DVec3, by_turn: DVec3, places: &[u32], out: &mut [f64]) {
         // δφ · g = (t × δe)·g/|e| = δe · (g × t)/|e|.
         let across = by_turn.cross(self.tangent) * self.per_length;
-        for (part, &node) in self.parts[..self.count].iter().zip(&self.nodes) {
+        for (part, &at) in self.parts[..self.count].iter().zip(places) {
             let own = |is: bool| if is { by_x } else { DVec3::ZERO };
-            let at = columns.of(node);
+            let at = at as usize;
             match part {
                 Part::Turn => out[at] += by_turn.dot(self.tangent),
                 Part::Start => add(&mut out[at..at + 3], own(!self.at_end) - across),
@@ -195,6 +195,8 @@ fn add(out: &mut [f64], vector: DVec3) {
 pub(super) struct Columns {
     nodes: Vec<u32>,
     starts: Vec<u32>,
+    /// The same for the nodes of all hangs, one after another, whether they came before or not.
+    places: Vec<u32>,
     width: usize,
 }
 
@@ -203,15 +205,20 @@ impl Columns {
     pub fn set<const N: usize>(&mut self, hangs: &[Hang<'_>; N]) {
         self.nodes.clear();
         self.starts.clear();
+        self.places.clear();
         self.width = 0;
         for hang in hangs {
             for n in 0..hang.count() {
                 let node = hang.node(n);
-                if !self.nodes.contains(&node) {
-                    self.nodes.push(node);
-                    self.starts.push(self.width as u32);
-                    let is_turn = matches!(hang, Hang::Rod(rod) if rod.is_turn(n));
-                    self.width += if is_turn { 1 } else { 3 };
+                match self.nodes.iter().position(|&known| known == node) {
+                    Some(known) => self.places.push(self.starts[known]),
+                    None => {
+                        self.nodes.push(node);
+                        self.starts.push(self.width as u32);
+                        self.places.push(self.width as u32);
+                        let is_turn = matches!(hang, Hang::Rod(rod) if rod.is_turn(n));
+                        self.width += if is_turn { 1 } else { 3 };
+                    }
                 }
             }
         }
@@ -254,19 +261,21 @@ impl Columns {
         out: &mut [f64],
     ) {
         out.fill(0.0);
+        let mut places = &self.places[..];
         for n in 0..N {
             let by_frame = Some(&by_frame[n]);
+            let (own, others) = places.split_at(hangs[n].count());
+            places = others;
             match &hangs[n] {
                 Hang::Rod(rod) => {
                     let [by_x, by_turn] = hangs[n].pull::<2>(&at[n], by_position[n], by_frame);
-                    rod.add(by_x, by_turn, self, out);
+                    rod.add(by_x, by_turn, own, out);
                 }
                 hang => {
                     let q = hang.pull::<4>(&at[n], by_position[n], by_frame);
-                    for node in 0..hang.count() {
+                    for (node, &first) in own.iter().enumerate() {
                         let by_node = combine(&hang.coefficients::<4>(node), &q);
-                        let first = self.of(hang.node(node));
-                        add(&mut out[first..first + 3], by_node);
+                        add(&mut out[first as usize..][..3], by_node);
                     }
                 }
             }
@@ -328,7 +337,7 @@ mod tests {
         columns.set(&[Hang::Rod(hang)]);
         assert_eq!((columns.nodes(), columns.width()), (&[0, 1, 2][..], 7));
         let mut row = [0.0; 7];
-        hang.add(by_x, by_turn, &columns, &mut row);
+        hang.add(by_x, by_turn, &columns.places, &mut row);
         let along: f64 = row.iter().zip(&du).map(|(row, du)| row * du).sum();
         assert!((along - by_x.dot(moved) - by_turn.dot(turn)).abs() < 1e-14);
     }

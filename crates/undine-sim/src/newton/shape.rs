@@ -272,7 +272,7 @@ impl<'a> Embedded<'a> {
     }
 
     /// What a particle hangs on; `frames` says whether its frame matters.
-    #[inline]
+    #[inline(always)]
     pub(super) fn hang(&self, particle: usize, frames: bool) -> Hang<'a> {
         match self.shape {
             Shape::Fixed => Hang::Fixed,

@@ -92,7 +92,7 @@ struct Kept<'a> {
 }
 
 /// So many Buckets that a task is long against its scheduling, and short against the whole.
-const CHUNK: usize = 64;
+const CHUNK: usize = 8;
 
 impl<'a> Kept<'a> {
     fn new(budget: &'a MemoryBudget) -> Self {
