@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 use std::sync::Arc;
 use undine_core::access::{Pad, Tile};
-use undine_core::domain::{Bucket, Slot};
+use undine_core::domain::{Bucket, NONE, Slot, direction};
 use undine_core::glam::{DVec3, IVec3, Vec3, Vec4};
 use undine_core::process::Parcel;
 use undine_core::volume::{MacHandle, Resolution};
@@ -27,8 +27,8 @@ pub struct Places {
     own: Lists,
     /// Points of the Buckets beside it.
     guests: Lists,
-    /// For each point that this process was told of, its Bucket and where it stands in the list; nothing if that is not its own.
-    homes: Vec<Option<(Slot, u32)>>,
+    /// For each point that this process was told of, its Bucket and where it stands in the list; [`NONE`] if that is not its own.
+    homes: Vec<(Slot, u32)>,
 }
 
 /// Who is told of what.
@@ -71,31 +71,32 @@ impl Places {
             _ => Some(Routes::of(domain, topology, points)?),
         };
         let heard = routes.as_ref().map(|routes| routes.tell(processes, points)).transpose()?;
-        let at: Vec<Option<Place>> =
-            heard.as_deref().unwrap_or(points).par_iter().map(|at| place(domain, *at)).collect();
-        let is_local = |slot: &Slot| (*slot as usize) < topology.local();
-        let home = |(n, place): (usize, &Option<Place>)| -> Option<Listed> {
-            let (bucket, at) = (*place)?;
-            Some((topology.slot(bucket).filter(is_local)?, n as u32, at))
+        let at = locate(domain, topology, heard.as_deref().unwrap_or(points));
+        let is_local = |slot: Slot| (slot as usize) < topology.local();
+        let own = || {
+            let all = at.iter().enumerate().map(|(n, &(slot, at))| (slot, n as u32, at));
+            all.filter(|(slot, ..)| is_local(*slot))
         };
-        let own: Vec<Listed> = at.par_iter().enumerate().filter_map(home).collect();
-        let guests = at.par_iter().enumerate().flat_map_iter(|(n, place)| {
-            let exists = |(bucket, _): &Place| exists(topology, *bucket);
-            let beside = place.filter(exists).into_iter().flat_map(|(bucket, at)| {
-                beside(at).map(move |step| (bucket.offset(step), at - EDGE * step.as_vec3()))
-            });
-            beside.filter_map(move |(bucket, at)| {
-                Some((topology.slot(bucket).filter(is_local)?, n as u32, at))
-            })
-        });
-        let guests = Lists::of(topology.local(), &guests.collect::<Vec<Listed>>());
-        let own = Lists::of(topology.local(), &own);
-        let mut homes = vec![None; at.len()];
-        for slot in 0..topology.local() as Slot {
-            for (place, (n, _)) in own.of_bucket(slot).iter().enumerate() {
-                homes[*n as usize] = Some((slot, place as u32));
-            }
-        }
+        let guests = || {
+            at.iter().enumerate().filter(|(_, (slot, _))| *slot != NONE).flat_map(
+                |(n, &(slot, at))| {
+                    beside(at).map(move |step| {
+                        let guest_of = match is_local(slot) {
+                            true => topology.neighbours(slot)[direction(step.x, step.y, step.z)],
+                            false => {
+                                topology.slot(topology.bucket(slot).offset(step)).unwrap_or(NONE)
+                            }
+                        };
+                        (guest_of, n as u32, at - EDGE * step.as_vec3())
+                    })
+                },
+            )
+        };
+        let guests = || guests().filter(|(slot, ..)| is_local(*slot));
+        let mut homes = vec![(NONE, 0); at.len()];
+        let own =
+            Lists::of(topology.local(), own, |n, slot, place| homes[n as usize] = (slot, place));
+        let guests = Lists::of(topology.local(), guests, |_, _, _| {});
         let topology = Some(topology.clone());
         Ok(Self { topology, count: points.len(), routes, own, guests, homes })
     }
@@ -141,9 +142,9 @@ impl Places {
             };
             points.iter().map(values).collect::<Vec<[Vec3; N]>>()
         })?;
-        let value = |home: &Option<(Slot, u32)>| match home {
-            Some((slot, place)) => by_bucket[*slot as usize][*place as usize],
-            None => [Vec3::ZERO; N],
+        let value = |&(slot, place): &(Slot, u32)| match slot {
+            NONE => [Vec3::ZERO; N],
+            slot => by_bucket[slot as usize][place as usize],
         };
         let values: Vec<[Vec3; N]> = self.homes.par_iter().map(value).collect();
         match &self.routes {
@@ -205,6 +206,27 @@ fn place(domain: &GridDomain, point: DVec3) -> Option<Place> {
     let (bucket, offset) = domain.frame().locate(point, 0, "").ok()?;
     let voxels = offset / domain.frame().voxel_size(0) as f32;
     Some((bucket, voxels.clamp(Vec3::ZERO, Vec3::splat(LAST))))
+}
+
+/// In which slots points [m] are, [`NONE`] where no Bucket is stored here, and where in their Buckets [voxels].
+fn locate(domain: &GridDomain, topology: &Topology, points: &[DVec3]) -> Vec<(Slot, Vec3)> {
+    const PIECE: usize = 1024;
+    let mut all = vec![(NONE, Vec3::ZERO); points.len()];
+    let pieces = all.par_chunks_mut(PIECE).zip(points.par_chunks(PIECE));
+    pieces.for_each(|(all, points)| {
+        // Points that follow each other are often in the same Bucket.
+        let mut last = None;
+        for (found, &point) in all.iter_mut().zip(points) {
+            let Some((bucket, at)) = place(domain, point) else { continue };
+            let slot = match last {
+                Some((known, slot)) if known == bucket => slot,
+                _ => topology.slot(bucket).unwrap_or(NONE),
+            };
+            last = Some((bucket, slot));
+            *found = (slot, at);
+        }
+    });
+    all
 }
 
 /// Whether any process has a Bucket.
@@ -295,18 +317,23 @@ fn swap<T: bytemuck::Pod>(
 }
 
 impl Lists {
-    /// Those of so many Buckets.
-    fn of(buckets: usize, all: &[Listed]) -> Self {
+    /// Those of so many Buckets, of points that are told twice alike. Calls `put` with each point, its Bucket, and where it stands there.
+    fn of<I: Iterator<Item = Listed>>(
+        buckets: usize,
+        all: impl Fn() -> I,
+        mut put: impl FnMut(u32, Slot, u32),
+    ) -> Self {
         let mut starts = vec![0; buckets + 1];
-        all.iter().for_each(|(slot, ..)| starts[*slot as usize + 1] += 1);
+        all().for_each(|(slot, ..)| starts[slot as usize + 1] += 1);
         for n in 0..buckets {
             starts[n + 1] += starts[n];
         }
         let mut next = starts.clone();
-        let mut points = vec![(0, Vec3::ZERO); all.len()];
-        for &(slot, n, at) in all {
+        let mut points = vec![(0, Vec3::ZERO); starts[buckets] as usize];
+        for (slot, n, at) in all() {
             let next = &mut next[slot as usize];
             points[*next as usize] = (n, at);
+            put(n, slot, *next - starts[slot as usize]);
             *next += 1;
         }
         Self { starts, points }
