@@ -21,13 +21,14 @@
 mod far;
 mod gather;
 mod ways;
+mod window;
 
 use far::Far;
 use gather::{Gather, Quantity};
 use undine_core::volume::{DiscreteVolume, MacHandle, VoxelShape};
 use undine_core::{Accessor, ChannelSpec, GridDomain, Handle};
 use undine_sim::Result;
-use ways::Reach;
+use ways::Speeds;
 
 /// How a quantity is carried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,12 +140,11 @@ impl Flow<'_> {
                 through.push((outside, channels));
             }
         }
-        let farthest = self.fastest()? * self.per_voxel();
-        let reach = Reach::of(farthest);
-        ways::find(self, &scratch, ways, reach)?;
+        let speeds = Speeds::of(self)?;
+        ways::find(self, &scratch, ways, &speeds)?;
         change()?;
-        let is_near = farthest < ways::FARTHEST;
-        let gather = Gather { flow: self, scratch: &scratch, ways, reach, is_near };
+        let is_near = speeds.most < ways::FARTHEST;
+        let gather = Gather { flow: self, scratch: &scratch, ways, is_near };
         // The ways are known by now, so that the velocity itself may change.
         for quantity in quantities {
             let outside = volume.column(quantity.0)?.background();
@@ -158,11 +158,6 @@ impl Flow<'_> {
     /// Voxels for each m/s in the step.
     fn per_voxel(&self) -> f32 {
         (self.step / self.domain.frame().voxel_size(0)) as f32
-    }
-
-    /// The largest component of the velocity [m/s].
-    fn fastest(&self) -> Result<f32> {
-        fastest(self.domain, self.volume, self.velocity)
     }
 
     fn accessor(&self, task: &'static str) -> Accessor {
