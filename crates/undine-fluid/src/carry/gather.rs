@@ -43,13 +43,13 @@ impl Gather<'_> {
         let work = self.work(what)?;
         let lost = self.fetch(what, through, &work)?;
         Far { flow: self.flow, scratch: self.scratch }.fetch(&lost, what, self.ways, through)?;
-        match self.flow.scheme {
-            Scheme::SemiLagrangian => self.take(what.0, through.carried),
-            Scheme::MacCormack => self.correct(what, through, &work),
-            Scheme::Bfecc => {
-                self.put_right(what, through, &work)?;
-                self.fetch_corrected(what, through, &work)
+        match (self.flow.scheme, through.corrected) {
+            (Scheme::SemiLagrangian, _) => self.take(what.0, through.carried),
+            (_, Some(corrected)) => {
+                self.put_right(what, through, corrected, &work)?;
+                self.fetch_corrected(what, through, corrected, &work)
             }
+            (_, None) => self.correct(what, through, &work),
         }
     }
 
@@ -168,13 +168,19 @@ impl Gather<'_> {
     }
 
     /// φ + ½(φ − Aᴿφ̂), for BFECC.
-    fn put_right(&self, (of, axis): Quantity, through: Scratch, work: &[Work]) -> Result<()> {
+    fn put_right(
+        &self,
+        (of, axis): Quantity,
+        through: Scratch,
+        corrected: Handle<f32>,
+        work: &[Work],
+    ) -> Result<()> {
         let scratch = self.scratch;
         let access = (
             scratch.around(through.carried, REACH as u8),
             self.ways.forth.map(|way| scratch.around(way, 1)),
             self.flow.volume.own(of),
-            scratch.write(through.corrected),
+            scratch.write(corrected),
         );
         self.flow.accessor("put right what is carried").run_with(
             access,
@@ -198,10 +204,16 @@ impl Gather<'_> {
     }
 
     /// φ ← A of what was put right, within bounds.
-    fn fetch_corrected(&self, (of, axis): Quantity, through: Scratch, work: &[Work]) -> Result<()> {
+    fn fetch_corrected(
+        &self,
+        (of, axis): Quantity,
+        through: Scratch,
+        corrected: Handle<f32>,
+        work: &[Work],
+    ) -> Result<()> {
         let scratch = self.scratch;
         let access = (
-            scratch.around(through.corrected, REACH as u8),
+            scratch.around(corrected, REACH as u8),
             self.ways.back.map(|way| scratch.around(way, 1)),
             [through.carried, through.least, through.most].map(|channel| scratch.own(channel)),
             self.flow.volume.write(of),

@@ -93,7 +93,8 @@ struct Ways {
 #[derive(Debug, Clone, Copy)]
 struct Scratch {
     carried: Handle<f32>,
-    corrected: Handle<f32>,
+    /// What was put right, where that is carried.
+    corrected: Option<Handle<f32>>,
     least: Handle<f32>,
     most: Handle<f32>,
 }
@@ -125,19 +126,19 @@ impl Flow<'_> {
             Ok::<_, undine_core::CoreError>([x?, y?, z?])
         };
         let ways = Ways { back: ways("back")?, forth: ways("forth")? };
+        let (least, most) = (add("least", 0.0)?, add("most", 0.0)?);
         // What is carried goes on beyond all Buckets as the quantity itself does. Few differ there.
         let mut through: Vec<(f32, Scratch)> = Vec::new();
         for (quantity, _) in &quantities {
             let outside = volume.column(*quantity)?.background();
             if through.iter().all(|(known, _)| *known != outside) {
                 let mut add = |name: &str| add(&format!("{name} {outside}"), outside);
-                let channels = Scratch {
-                    carried: add("carried")?,
-                    corrected: add("corrected")?,
-                    least: add("least")?,
-                    most: add("most")?,
+                let carried = add("carried")?;
+                let corrected = match self.scheme {
+                    Scheme::Bfecc => Some(add("corrected")?),
+                    Scheme::SemiLagrangian | Scheme::MacCormack => None,
                 };
-                through.push((outside, channels));
+                through.push((outside, Scratch { carried, corrected, least, most }));
             }
         }
         let speeds = Speeds::of(self)?;
