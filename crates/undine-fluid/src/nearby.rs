@@ -7,9 +7,6 @@ use undine_core::volume::Resolution;
 /// How far beyond its Bucket a velocity is copied that things go along with, in voxels.
 pub const MARGIN: usize = 4;
 
-/// The same for ways that lead through all of the next Bucket.
-pub const WIDE: usize = 8;
-
 /// Voxels along a tile with a margin, and elements from row to row and from slab to slab; see [`Tile`].
 const fn width(margin: usize) -> usize {
     8 + 2 * margin
@@ -31,8 +28,6 @@ pub struct Nearby<const MARGIN: usize, const WINDOW: usize>([Tile<f32>; 3]);
 
 /// What is met on a way of a few voxels from within the Bucket: declared with a stencil of [`MARGIN`].
 pub type AlongTheWay = Nearby<MARGIN, { window(MARGIN) }>;
-/// The same for ways of up to a Bucket: declared with a stencil of [`WIDE`].
-pub type AlongWideWays = Nearby<WIDE, { window(WIDE) }>;
 /// What there is within the Bucket: declared with a stencil of one voxel.
 pub type Within = Nearby<1, { window(1) }>;
 
@@ -80,19 +75,6 @@ impl<const MARGIN: usize, const WINDOW: usize> Nearby<MARGIN, WINDOW> {
         Vec3::new(component(0), component(1), component(2))
     }
 
-    /// The velocity in the middle of a cell of the Bucket: the means of its faces.
-    #[inline(always)]
-    pub fn at_centre(&self, n: usize) -> Vec3 {
-        let steps = [slab(MARGIN), row(MARGIN), 1];
-        let [x, y, z] = [n >> 6, n >> 3 & 7, n & 7].map(|c| c + MARGIN);
-        let at = x * steps[0] + y * steps[1] + z;
-        let component = |of: usize| {
-            let values = self.0[of].values();
-            0.5 * (values[at] + values[at + steps[of]])
-        };
-        Vec3::new(component(0), component(1), component(2))
-    }
-
     /// One component of it.
     #[inline(always)]
     pub fn component(&self, axis: usize, place: Vec3) -> Option<f32> {
@@ -116,49 +98,6 @@ impl<const MARGIN: usize, const WINDOW: usize> Nearby<MARGIN, WINDOW> {
         let [x, y, z] = between.first.map(|c| c as usize);
         let start = (x * width(MARGIN) + y) * row(MARGIN) + z;
         self.0[axis].values().get(start..)?.first_chunk()
-    }
-}
-
-/// A copy of one channel of a Bucket and around it. Places are counted in its own samples, from the first of the Bucket.
-pub struct Around<const MARGIN: usize, const WINDOW: usize>(Tile<f32>);
-
-/// What is met a few voxels from the Bucket: declared with a stencil of [`MARGIN`].
-pub type AroundHere = Around<MARGIN, { window(MARGIN) }>;
-/// The same up to a Bucket away: declared with a stencil of [`WIDE`].
-pub type AroundWide = Around<WIDE, { window(WIDE) }>;
-
-impl<const MARGIN: usize, const WINDOW: usize> Default for Around<MARGIN, WINDOW> {
-    fn default() -> Self {
-        const { assert!(WINDOW == window(MARGIN)) }
-        Self(Tile::new(Resolution::R8, Pad::both(MARGIN as u8), 0.0))
-    }
-}
-
-impl<const MARGIN: usize, const WINDOW: usize> Around<MARGIN, WINDOW> {
-    /// Takes over what another Bucket has, which is declared with a stencil of the margin.
-    pub fn load(&mut self, values: &VoxelNeighbourhood<'_, f32>) {
-        values.load(&mut self.0);
-    }
-
-    /// The value at a place, by linear interpolation; `None` where the copy does not reach.
-    #[inline(always)]
-    pub fn at(&self, place: Vec3) -> Option<f32> {
-        let between = Between::<MARGIN, WINDOW>::new(place + MARGIN as f32)?;
-        Some(between.interpolate(self.window(&between)?))
-    }
-
-    /// The same with the least and the largest of the eight values that it lies between.
-    #[inline(always)]
-    pub fn at_with_bounds(&self, place: Vec3) -> Option<[f32; 3]> {
-        let between = Between::<MARGIN, WINDOW>::new(place + MARGIN as f32)?;
-        Some(between.interpolate_with_bounds(self.window(&between)?))
-    }
-
-    #[inline(always)]
-    fn window(&self, between: &Between<MARGIN, WINDOW>) -> Option<&[f32; WINDOW]> {
-        let [x, y, z] = between.first.map(|c| c as usize);
-        let start = (x * width(MARGIN) + y) * row(MARGIN) + z;
-        self.0.values().get(start..)?.first_chunk()
     }
 }
 
@@ -216,18 +155,6 @@ impl<const MARGIN: usize, const WINDOW: usize> Between<MARGIN, WINDOW> {
         let (low, high) = (along_x(0), along_x(row(MARGIN)));
         let across = low + self.part.y * (high - low);
         across.x + self.part.z * (across.y - across.x)
-    }
-
-    /// The same, and the least and the largest of the eight.
-    #[inline(always)]
-    fn interpolate_with_bounds(&self, w: &[f32; WINDOW]) -> [f32; 3] {
-        let along_z = |at: usize| Vec4::from_slice(&w[at..at + 4]);
-        let rows = [0, row(MARGIN), slab(MARGIN), slab(MARGIN) + row(MARGIN)].map(along_z);
-        let [a, b, c, d] = rows;
-        let (low, high) = (a + self.part.x * (c - a), b + self.part.x * (d - b));
-        let across = low + self.part.y * (high - low);
-        let (least, most) = (a.min(b).min(c.min(d)), a.max(b).max(c.max(d)));
-        [across.x + self.part.z * (across.y - across.x), least.x.min(least.y), most.x.max(most.y)]
     }
 }
 

@@ -9,6 +9,7 @@
 //! they would answer to another (1/ρ_s), and without it they are walls that move as they do.
 
 use super::faces::Faces;
+use super::places::Places;
 use super::points::Source;
 use rayon::prelude::*;
 use undine_core::glam::{DMat3, DVec3};
@@ -58,7 +59,7 @@ pub struct CoupledBuoyancy {
 /// What a fluid does to the points of an Object.
 #[derive(Debug, Default)]
 struct Pushed {
-    places: Vec<DVec3>,
+    places: Places,
     /// f along each axis [N/m³], with the share of the point that is wet in it; nothing where it is not known yet.
     push: Vec<Option<DVec3>>,
 }
@@ -132,10 +133,11 @@ impl CoupledBuoyancy {
         self.pushes.clear();
         for (faces, _) in &self.fluids {
             for source in &self.on {
-                let places = match source.swims(world) {
+                let points = match source.swims(world) {
                     true => Vec::new(),
                     false => source.positions(world)?,
                 };
+                let places = faces.find(world, &points)?;
                 let push = faces.stress_at(world, &places)?;
                 self.pushes.push(Pushed { places, push });
             }
@@ -166,30 +168,30 @@ impl CoupledBuoyancy {
         for ((faces, coupling), pushes) in self.fluids.iter().zip(self.pushes.chunks(self.on.len()))
         {
             let heavier = if self.compliance { 1.0 } else { IMMOVABLE };
+            let per_volume = 1.0 / faces.cell(world);
+            let to = [coupling.share, coupling.mass, coupling.momentum];
             for (source, pushed) in self.on.iter().zip(pushes) {
                 // Also without a point: this is done on all processes together.
-                let (mut volumes, mut masses, mut momenta) = (Vec::new(), Vec::new(), Vec::new());
+                let mut given = Vec::new();
                 if !pushed.places.is_empty() {
-                    let (radii, all) = (source.radii(world)?, source.masses(world)?);
-                    for (n, velocity) in source.velocities(world)?.into_iter().enumerate() {
-                        let own = if source.is_own(world, n) { 1.0 } else { 0.0 };
-                        let volume = volume(radii[n]);
-                        let mass = all[n] * heavier;
+                    let (radii, masses) = (source.radii(world)?, source.masses(world)?);
+                    let mixed = |(n, velocity): (usize, DVec3)| {
+                        let own = if source.is_own(world, n) { per_volume } else { 0.0 };
+                        let (volume, mass) = (volume(radii[n]), masses[n] * heavier);
                         let answered = match self.compliance && self.carries {
-                            true => volume * now.step / all[n] * pushed.push[n].unwrap_or_default(),
+                            true => {
+                                volume * now.step / masses[n] * pushed.push[n].unwrap_or_default()
+                            }
                             false => DVec3::ZERO,
                         };
-                        volumes.push(DVec3::splat(own * volume));
-                        masses.push(DVec3::splat(own * mass));
-                        momenta.push(own * mass * (velocity - answered));
-                    }
+                        let momentum = mass * (velocity - answered);
+                        [DVec3::splat(volume), DVec3::splat(mass), momentum]
+                            .map(|of| (own * of).as_vec3())
+                    };
+                    let velocities = source.velocities(world)?.into_par_iter();
+                    given = velocities.enumerate().map(mixed).collect();
                 }
-                let given = [
-                    (coupling.share, &volumes[..]),
-                    (coupling.mass, &masses[..]),
-                    (coupling.momentum, &momenta[..]),
-                ];
-                faces.add_per_volume(world, &pushed.places, &given)?;
+                faces.mix(world, &pushed.places, to, &given)?;
             }
         }
         Ok(())

@@ -14,6 +14,7 @@
 //! to the faces: momentum is exchanged to rounding, in every iteration.
 
 use super::faces::{Faces, Given, Met};
+use super::places::Places;
 use super::points::{Points, Source};
 use crate::drag::rod::Piece;
 use crate::drag::{self, Body, Law, Medium, settled};
@@ -91,7 +92,7 @@ enum Direction {
 /// What happens between a fluid and the points of an Object.
 #[derive(Debug, Default)]
 struct Exchange {
-    places: Vec<DVec3>,
+    places: Places,
     met: Met,
     /// K̂ [N s/m].
     resistances: Vec<DMat3>,
@@ -176,7 +177,7 @@ impl CoupledDrag {
         for faces in &self.fluids {
             faces.look(world, now.iteration == 0)?;
             for source in &self.on {
-                let places = source.positions(world)?;
+                let places = faces.find(world, &source.positions(world)?)?;
                 let met = faces.meet(world, &places)?;
                 self.exchanges.push(Exchange { places, met, resistances: Vec::new() });
             }
@@ -197,14 +198,14 @@ impl CoupledDrag {
                 .map_err(|why| undine_sim::SimError::setup("coupled-drag", why.to_string(), ""))?;
             let mut all_points = Vec::new();
             for (source, exchange) in self.on.iter().zip(exchanges.iter_mut()) {
-                let points = source.points(world)?;
                 // What Constraints will do is not known here, so that what they hold cannot be said to settle anywhere.
                 let settles = !world.object(source.object).coupled && now.iteration == 0;
+                let points = source.points(world, settles)?;
                 let flow = exchange.met.velocities.par_iter().zip(&exchange.met.shares);
                 exchange.resistances = flow
                     .enumerate()
                     .map(|(n, (&flow, &share))| {
-                        let k = self.resistance(&medium, &points, n, flow, settles, now.step);
+                        let k = self.resistance(&medium, &points, n, flow, now.step);
                         wetted(k * self.strength, share)
                     })
                     .collect();
@@ -237,7 +238,6 @@ impl CoupledDrag {
         points: &Points,
         n: usize,
         flow: DVec3,
-        settles: bool,
         step: f64,
     ) -> DMat3 {
         let relative = points.velocities[n] - flow;
@@ -246,14 +246,13 @@ impl CoupledDrag {
             return piece.resistance(medium, relative);
         }
         let body = Body { radius: points.radii[n], mass: points.masses[n] };
-        let relative = match settles {
-            true => {
+        let relative = match &points.pushes {
+            Some((forces, stiffnesses)) => {
                 let free = body.mass / step;
-                let pull =
-                    free * relative + points.forces[n] + step * points.stiffnesses[n] * relative;
+                let pull = free * relative + forces[n] + step * stiffnesses[n] * relative;
                 settled(&self.law, medium, &body, free, pull)
             }
-            false => relative,
+            None => relative,
         };
         let k = self.law.resistance(medium, &body, relative.length()).coefficient;
         DMat3::from_diagonal(DVec3::splat(k))
@@ -274,14 +273,17 @@ impl CoupledDrag {
         };
         let amounts: Vec<Vec<DVec3>> = exchanges
             .iter()
-            .map(|exchange| exchange.resistances.iter().map(|k| now.step * largest(k)).collect())
+            .map(|exchange| {
+                let amount = |k: &DMat3| now.step * largest(k);
+                exchange.resistances.par_iter().map(amount).collect()
+            })
             .collect();
         self.give(world, faces, exchanges, &amounts)?;
         for exchange in exchanges {
             let ratios = faces.ratios(world, &exchange.places)?;
-            for (k, ratio) in exchange.resistances.iter_mut().zip(ratios) {
+            exchange.resistances.par_iter_mut().zip(ratios).for_each(|(k, ratio)| {
                 *k *= 1.0 / (1.0 + ratio.max_element().max(0.0));
-            }
+            });
         }
         Ok(())
     }
@@ -292,7 +294,7 @@ impl CoupledDrag {
             let mut amounts = Vec::new();
             for (source, exchange) in self.on.iter().zip(exchanges) {
                 let velocities = source.velocities(world)?;
-                let given = exchange.resistances.iter().zip(&exchange.met.velocities);
+                let given = exchange.resistances.par_iter().zip(&exchange.met.velocities);
                 let impulse = |((&k, &flow), velocity): ((&DMat3, &DVec3), DVec3)| {
                     now.step * (k * (velocity - flow))
                 };
@@ -318,7 +320,7 @@ impl CoupledDrag {
             .zip(amounts)
             .map(|(source, amounts)| {
                 let own = |n: usize| if source.is_own(world, n) { amounts[n] } else { DVec3::ZERO };
-                (0..amounts.len()).map(own).collect()
+                (0..amounts.len()).into_par_iter().map(own).collect()
             })
             .collect();
         let given: Vec<Given<'_>> = exchanges

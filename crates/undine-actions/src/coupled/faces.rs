@@ -4,10 +4,11 @@
 //! With the weights w of linear interpolation, a point is wet by s = Σ wφ, meets the fluid at Σ wφu / s, and what it gives goes to faces
 //! by wφ/s: all of it, and to fluid alone. The three components lie on faces of their own, so that s is a vector.
 
+use super::places::Places;
 use rayon::prelude::*;
 use undine_core::glam::{DVec3, Vec3};
-use undine_core::volume::{Interpolation, Kernel, MacHandle, Resolution, foreign};
-use undine_core::{Accessor, ChannelSpec, DiscreteVolume, GridDomain, Handle};
+use undine_core::volume::{MacHandle, Resolution};
+use undine_core::{Accessor, ChannelSpec, DiscreteVolume, GridDomain};
 use undine_sim::offers::{FluidField, ObjectId};
 use undine_sim::world::ChannelKey;
 use undine_sim::{Id, Result, StoreId, World};
@@ -113,6 +114,12 @@ impl Faces {
         Ok(volume.column(self.field.density)?.background().into())
     }
 
+    /// Finds points [m] among the faces, to be read and written there. Collective.
+    pub fn find(&self, world: &World, points: &[DVec3]) -> Result<Places> {
+        let (domain, volume) = self.on(world);
+        Places::find(domain, volume, points)
+    }
+
     /// Finds which faces have fluid, and keeps the velocity there: that of the start of the substep, or the last iterate.
     pub fn look(&self, world: &World, at_start: bool) -> Result<()> {
         let velocity = if at_start { self.field.velocity_before } else { self.field.velocity };
@@ -151,19 +158,19 @@ impl Faces {
         Ok(())
     }
 
-    /// What its stress does at places [m], per volume [N/m³], with the share of a point there that is wet in it; nothing where there was
-    /// no fluid when it was measured. Collective.
-    pub fn stress_at(&self, world: &World, places: &[DVec3]) -> Result<Vec<Option<DVec3>>> {
+    /// What its stress does at points, per volume [N/m³], with the share of a point there that is wet in it; nothing where there was
+    /// no fluid when it was measured, or where its stress is not asked for. Collective.
+    pub fn stress_at(&self, world: &World, places: &Places) -> Result<Vec<Option<DVec3>>> {
         let Some(stress) = self.stress else { return Ok(vec![None; places.len()]) };
-        let shares = self.at(world, stress.share, places)?;
-        let pushes = self.at(world, stress.push, places)?;
+        let (domain, volume) = self.on(world);
+        let found = places.read(domain, volume, [stress.share, stress.push])?;
         // φf/φ, as far as it is wet. Deep inside particles crowd and thin out, and yet it is wet all through.
-        let push = |(share, push): (Vec3, Vec3)| {
+        let push = |[share, push]: [Vec3; 2]| {
             let mean = Vec3::select(share.cmpgt(Vec3::splat(LEAST)), push / share, Vec3::ZERO);
             let wet = (share / WET).min(Vec3::ONE);
             (share != Vec3::ZERO).then(|| (mean * wet).as_dvec3())
         };
-        Ok(shares.into_par_iter().zip(pushes).map(push).collect())
+        Ok(found.into_par_iter().map(push).collect())
     }
 
     /// Finds φ of every face, and φu of a velocity.
@@ -218,85 +225,60 @@ impl Faces {
         Ok(())
     }
 
-    /// What points at these places [m] meet of the fluid that was looked at. Collective.
-    pub fn meet(&self, world: &World, places: &[DVec3]) -> Result<Met> {
-        let shares = self.at(world, self.share, places)?;
-        let flows = self.at(world, self.flow, places)?;
-        let velocity = |(share, flow): (&Vec3, Vec3)| {
+    /// What points meet of the fluid that was looked at. Collective.
+    pub fn meet(&self, world: &World, places: &Places) -> Result<Met> {
+        let (domain, volume) = self.on(world);
+        let found = places.read(domain, volume, [self.share, self.flow])?;
+        let met = |[share, flow]: [Vec3; 2]| {
             let wet = share.cmpgt(Vec3::splat(LEAST));
-            Vec3::select(wet, flow / *share, Vec3::ZERO).as_dvec3()
+            let velocity = Vec3::select(wet, flow / share, Vec3::ZERO);
+            (Vec3::select(wet, share, Vec3::ZERO).as_dvec3(), velocity.as_dvec3())
         };
-        let velocities = shares.par_iter().zip(flows).map(velocity).collect();
-        let share = |share: Vec3| Vec3::select(share.cmpgt(Vec3::splat(LEAST)), share, Vec3::ZERO);
-        let shares = shares.into_par_iter().map(|s| share(s).as_dvec3()).collect();
+        let (shares, velocities) = found.into_par_iter().map(met).unzip();
         Ok(Met { shares, velocities })
     }
 
-    /// Sums up what points at these places [m] give, wet by these shares: afterwards [`Self::ratios`] and [`Self::take`] know it.
-    /// Collective.
+    /// Sums up what points give that are wet by these shares: afterwards [`Self::ratios`] and [`Self::take`] know it. Collective.
     pub fn give(&self, world: &World, given: &[Given<'_>]) -> Result<()> {
-        let (_, volume) = self.on(world);
+        let (domain, volume) = self.on(world);
         for face in self.sum.faces {
             volume.column_mut(face)?.fill(0.0);
         }
         for &Given { places, shares, values } in given {
-            let amounts = |axis: usize| -> Vec<f32> {
-                let amount = |(share, value): (&DVec3, &DVec3)| match share[axis] > 0.0 {
-                    true => (value[axis] / share[axis]) as f32,
-                    false => 0.0,
-                };
-                shares.par_iter().zip(values).map(amount).collect()
+            let amount = |(share, value): (&DVec3, &DVec3)| {
+                let wet = share.cmpgt(DVec3::ZERO);
+                [DVec3::select(wet, value / share, DVec3::ZERO).as_vec3()]
             };
-            self.splat(world, places, self.sum.faces.into_iter().zip([0, 1, 2].map(amounts)))?;
+            let amounts: Vec<[Vec3; 1]> = shares.par_iter().zip(values).map(amount).collect();
+            places.add(domain, volume, [self.sum], &amounts)?;
         }
         Ok(())
     }
 
-    /// Adds amounts at places [m] to channels of faces. Collective.
-    fn splat(
-        &self,
-        world: &World,
-        places: &[DVec3],
-        amounts: impl Iterator<Item = (Handle<f32>, Vec<f32>)>,
-    ) -> Result<()> {
+    /// How much what was given is beside the fluid's own mass, where points are: sum / (ρ h³), along each axis. Collective.
+    pub fn ratios(&self, world: &World, places: &Places) -> Result<Vec<DVec3>> {
         let (domain, volume) = self.on(world);
-        let amounts: Vec<(Handle<f32>, Vec<f32>)> = amounts.collect();
-        let channels: Vec<(Handle<f32>, &[f32])> =
-            amounts.iter().map(|(face, amounts)| (*face, &amounts[..])).collect();
-        foreign::splat_all(domain, volume, &channels, Kernel::Linear, places)?;
-        Ok(())
-    }
-
-    /// How much what was given is beside the fluid's own mass, at these places [m]: sum / (ρ h³), along each axis. Collective.
-    pub fn ratios(&self, world: &World, places: &[DVec3]) -> Result<Vec<DVec3>> {
-        let (domain, _) = self.on(world);
         let mass = domain.frame().voxel_size(0).powi(3) * self.density(world)?;
-        let sums = self.at(world, self.sum, places)?;
-        Ok(sums.into_iter().map(|sum| sum.as_dvec3() / mass).collect())
+        let sums = places.read(domain, volume, [self.sum])?;
+        Ok(sums.into_par_iter().map(|[sum]| sum.as_dvec3() / mass).collect())
     }
 
-    /// Adds what points at these places [m] give to channels of the fluid, per volume of a cell. Collective.
-    pub fn add_per_volume(
+    /// Adds what points give to channels of the fluid. Collective.
+    pub fn mix<const N: usize>(
         &self,
         world: &World,
-        places: &[DVec3],
-        given: &[(MacHandle, &[DVec3])],
+        places: &Places,
+        to: [MacHandle; N],
+        values: &[[Vec3; N]],
     ) -> Result<()> {
-        let (domain, _) = self.on(world);
-        let per_volume = domain.frame().voxel_size(0).powi(-3);
-        let amounts = given.iter().flat_map(|(to, values)| {
-            to.faces.into_iter().enumerate().map(move |(axis, face)| {
-                let amount = |value: &DVec3| (value[axis] * per_volume) as f32;
-                (face, values.par_iter().map(amount).collect())
-            })
-        });
-        self.splat(world, places, amounts)
+        let (domain, volume) = self.on(world);
+        places.add(domain, volume, to, values)
     }
 
-    /// Values on faces at places [m]. Collective.
-    fn at(&self, world: &World, mac: MacHandle, places: &[DVec3]) -> Result<Vec<Vec3>> {
-        let (domain, volume) = self.on(world);
-        Ok(foreign::sample_velocities(domain, volume, mac, Interpolation::Linear, places)?)
+    /// The volume of a cell [m³].
+    pub fn cell(&self, world: &World) -> f64 {
+        let (domain, _) = self.on(world);
+        domain.frame().voxel_size(0).powi(3)
     }
 
     /// The fluid takes up what was given, as momentum [kg m/s]: u += sum·φ / (φ ρ h³).
@@ -351,8 +333,8 @@ const LEAST: f32 = 1e-4;
 /// What points give to a fluid.
 #[derive(Debug, Clone, Copy)]
 pub struct Given<'a> {
-    /// Where they are [m].
-    pub places: &'a [DVec3],
+    /// Where they are.
+    pub places: &'a Places,
     /// How wet they are.
     pub shares: &'a [DVec3],
     /// What they give, along each axis.

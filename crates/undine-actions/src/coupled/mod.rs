@@ -7,4 +7,5 @@
 pub mod buoyancy;
 pub mod drag;
 mod faces;
+mod places;
 mod points;

@@ -1,5 +1,6 @@
 //! Points of any Object that carry mass, as plain arrays: what coupling looks at, whichever order they are stored in.
 
+use rayon::prelude::*;
 use undine_core::glam::{DMat3, DVec3};
 use undine_core::{Handle, ParticleSystem};
 use undine_sim::offers::{Material, ObjectId, Spatial, Topological};
@@ -14,10 +15,8 @@ pub struct Points {
     pub masses: Vec<f64>,
     /// Radius of a ball of the same volume [m].
     pub radii: Vec<f64>,
-    /// What pushes them so far [N].
-    pub forces: Vec<DVec3>,
-    /// The sum of −∂f/∂x so far, with −∂f/∂v / Δt [N/m].
-    pub stiffnesses: Vec<DMat3>,
+    /// What pushes them so far [N], and the sum of −∂f/∂x so far, with −∂f/∂v / Δt [N/m]; where that is asked for.
+    pub pushes: Option<(Vec<DVec3>, Vec<DMat3>)>,
     /// The pieces of rods that they stand for [m]; none for balls.
     pub along: Option<Vec<DVec3>>,
 }
@@ -92,38 +91,37 @@ impl Source {
         world.object(self.object).swims
     }
 
-    /// All that is known of the points.
-    pub fn points(&self, world: &World) -> Result<Points> {
-        let velocities = self.velocities(world)?;
-        let (masses, radii) = (self.masses(world)?, self.radii(world)?);
+    /// What is known of the points; what pushes them only if that is asked for.
+    pub fn points(&self, world: &World, with_pushes: bool) -> Result<Points> {
+        let along = match (&self.material, self.along) {
+            (Material::Topological(on), Some(along)) => {
+                Some(world.points[on.points].column(along)?.to_vec())
+            }
+            _ => None,
+        };
+        Ok(Points {
+            velocities: self.velocities(world)?,
+            masses: self.masses(world)?,
+            radii: self.radii(world)?,
+            pushes: if with_pushes { Some(self.pushes(world)?) } else { None },
+            along,
+        })
+    }
+
+    /// What pushes the points so far: forces [N] and stiffnesses [N/m].
+    fn pushes(&self, world: &World) -> Result<(Vec<DVec3>, Vec<DMat3>)> {
         match &self.material {
             Material::Spatial(on) => {
                 let particles = &world.particles[on.particles];
                 let (force, slope) = (particles.column(on.force)?, particles.column(on.stiffness)?);
                 let slots = || 0..particles.topology().local() as u32;
-                Ok(Points {
-                    velocities,
-                    masses,
-                    radii,
-                    forces: slots().flat_map(|s| force.chunk(s)).map(|f| f.as_dvec3()).collect(),
-                    stiffnesses: slots()
-                        .flat_map(|s| slope.chunk(s))
-                        .map(|slope| slope.as_dmat3())
-                        .collect(),
-                    along: None,
-                })
+                let forces = slots().flat_map(|s| force.chunk(s)).map(|f| f.as_dvec3());
+                let slopes = slots().flat_map(|s| slope.chunk(s)).map(|slope| slope.as_dmat3());
+                Ok((forces.collect(), slopes.collect()))
             }
             Material::Topological(on) => {
                 let points = &world.points[on.points];
-                let along = self.along.map(|along| points.column(along)).transpose()?;
-                Ok(Points {
-                    velocities,
-                    masses,
-                    radii,
-                    forces: points.column(on.force)?.to_vec(),
-                    stiffnesses: points.column(on.stiffness)?.to_vec(),
-                    along: along.map(|along| along.to_vec()),
-                })
+                Ok((points.column(on.force)?.to_vec(), points.column(on.stiffness)?.to_vec()))
             }
         }
     }
@@ -148,11 +146,11 @@ impl Source {
                 let points = &world.points[*points];
                 let (mut force, mut stiffness) =
                     (points.column_mut(*force)?, points.column_mut(*stiffness)?);
-                let sums = force.iter_mut().zip(stiffness.iter_mut());
-                for ((force, stiffness), (push, stiffer)) in sums.zip(more) {
+                let sums = force.par_iter_mut().zip(stiffness.par_iter_mut());
+                sums.zip(more).for_each(|((force, stiffness), (push, stiffer))| {
                     *force += *push;
                     *stiffness += *stiffer;
-                }
+                });
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Ways that lead farther than a Bucket's surroundings: whoever owns the places on them is asked, all of them at once.
 
-use super::gather::{Quantity, starts};
+use super::gather::{Quantity, Starts};
 use super::ways::Cells;
 use super::{Flow, Scratch, Traces, Ways};
 use undine_core::domain::{Bucket, Slot};
@@ -74,7 +74,8 @@ impl Far<'_> {
             ways.back.map(|way| self.scratch.around(way, 1)),
             |here, ways| match lost.binary_search_by_key(&here.slot, |(slot, _)| *slot) {
                 Ok(found) => {
-                    let starts = starts(&ways, axis);
+                    let mut starts = Starts::default();
+                    starts.load(&ways, axis);
                     lost[found].1.iter().map(|&n| starts.at(n as usize)).collect()
                 }
                 Err(_) => Vec::new(),

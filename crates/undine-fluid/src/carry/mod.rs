@@ -21,13 +21,14 @@
 mod far;
 mod gather;
 mod ways;
+mod window;
 
 use far::Far;
 use gather::{Gather, Quantity};
 use undine_core::volume::{DiscreteVolume, MacHandle, VoxelShape};
 use undine_core::{Accessor, ChannelSpec, GridDomain, Handle};
 use undine_sim::Result;
-use ways::Reach;
+use ways::Speeds;
 
 /// How a quantity is carried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +93,8 @@ struct Ways {
 #[derive(Debug, Clone, Copy)]
 struct Scratch {
     carried: Handle<f32>,
-    corrected: Handle<f32>,
+    /// What was put right, where that is carried.
+    corrected: Option<Handle<f32>>,
     least: Handle<f32>,
     most: Handle<f32>,
 }
@@ -124,27 +126,26 @@ impl Flow<'_> {
             Ok::<_, undine_core::CoreError>([x?, y?, z?])
         };
         let ways = Ways { back: ways("back")?, forth: ways("forth")? };
+        let (least, most) = (add("least", 0.0)?, add("most", 0.0)?);
         // What is carried goes on beyond all Buckets as the quantity itself does. Few differ there.
         let mut through: Vec<(f32, Scratch)> = Vec::new();
         for (quantity, _) in &quantities {
             let outside = volume.column(*quantity)?.background();
             if through.iter().all(|(known, _)| *known != outside) {
                 let mut add = |name: &str| add(&format!("{name} {outside}"), outside);
-                let channels = Scratch {
-                    carried: add("carried")?,
-                    corrected: add("corrected")?,
-                    least: add("least")?,
-                    most: add("most")?,
+                let carried = add("carried")?;
+                let corrected = match self.scheme {
+                    Scheme::Bfecc => Some(add("corrected")?),
+                    Scheme::SemiLagrangian | Scheme::MacCormack => None,
                 };
-                through.push((outside, channels));
+                through.push((outside, Scratch { carried, corrected, least, most }));
             }
         }
-        let farthest = self.fastest()? * self.per_voxel();
-        let reach = Reach::of(farthest);
-        ways::find(self, &scratch, ways, reach)?;
+        let speeds = Speeds::of(self)?;
+        ways::find(self, &scratch, ways, &speeds)?;
         change()?;
-        let is_near = farthest < ways::FARTHEST;
-        let gather = Gather { flow: self, scratch: &scratch, ways, reach, is_near };
+        let is_near = speeds.most < ways::FARTHEST;
+        let gather = Gather { flow: self, scratch: &scratch, ways, is_near };
         // The ways are known by now, so that the velocity itself may change.
         for quantity in quantities {
             let outside = volume.column(quantity.0)?.background();
@@ -158,11 +159,6 @@ impl Flow<'_> {
     /// Voxels for each m/s in the step.
     fn per_voxel(&self) -> f32 {
         (self.step / self.domain.frame().voxel_size(0)) as f32
-    }
-
-    /// The largest component of the velocity [m/s].
-    fn fastest(&self) -> Result<f32> {
-        fastest(self.domain, self.volume, self.velocity)
     }
 
     fn accessor(&self, task: &'static str) -> Accessor {
