@@ -1,5 +1,6 @@
 //! Air, and what is in it.
 
+mod buoyancy;
 mod dye;
 mod fine;
 mod flow;
