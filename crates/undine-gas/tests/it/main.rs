@@ -4,6 +4,7 @@ mod buoyancy;
 mod dye;
 mod fine;
 mod flow;
+mod open;
 mod plume;
 mod region;
 mod same;
