@@ -82,6 +82,11 @@ pub trait Behavior: Send {
         Ok(0.0)
     }
 
+    /// The energy of a Constraint [J], where its points are now. Collective.
+    fn elastic_energy(&self, _world: &World) -> Result<f64> {
+        Ok(0.0)
+    }
+
     /// The size of the acceleration that it gives to everything in its scope alike [m/s²], for a Force that does.
     fn acceleration(&self) -> f64 {
         0.0

@@ -172,7 +172,8 @@ impl Simulation {
         at_work.filter_map(|entry| Some((entry.path.as_str(), entry.behavior.skin()?)))
     }
 
-    /// What all Objects together have of mass, momentum and energy, that of their places under Forces among it.
+    /// What all Objects together have of mass, momentum and energy, that of their places under Forces and of Constraints among it.
+    /// Collective.
     pub fn budget(&self) -> Result<Budget> {
         let mut sum = Budget::default();
         for (_, object) in self.objects() {
@@ -180,6 +181,7 @@ impl Simulation {
         }
         for entry in self.tree.behaviors.iter().filter(|entry| entry.left_out.is_none()) {
             sum.potential_energy += entry.behavior.potential_energy(&self.world)?;
+            sum.elastic_energy += entry.behavior.elastic_energy(&self.world)?;
         }
         Ok(sum)
     }

@@ -6,6 +6,7 @@ mod buckling;
 mod cantilever;
 mod contact;
 mod damped;
+mod energy;
 mod equilibrium;
 mod helix;
 mod keeping;
