@@ -9,6 +9,7 @@ mod damped;
 mod energy;
 mod equilibrium;
 mod helix;
+mod hysteresis;
 mod keeping;
 mod properties;
 mod ring;
