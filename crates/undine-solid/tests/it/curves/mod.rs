@@ -11,6 +11,7 @@ mod equilibrium;
 mod helix;
 mod hysteresis;
 mod keeping;
+mod on_sheet;
 mod properties;
 mod ring;
 mod sag_free;
