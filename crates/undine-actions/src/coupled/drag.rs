@@ -78,6 +78,8 @@ pub struct CoupledDrag {
     strength: f64,
     /// What happens between each fluid and each of the others, in this iteration.
     exchanges: Vec<Exchange>,
+    /// Whether it has said already that strands are beyond the air.
+    has_warned: bool,
 }
 
 /// Who drags whom.
@@ -121,6 +123,7 @@ impl Operator for CoupledDrag {
             viscosity: None,
             strength: 1.0,
             exchanges: Vec::new(),
+            has_warned: false,
         };
         drag.update(ingest)?;
         Ok(Some(drag))
@@ -172,6 +175,9 @@ impl Operator for CoupledDrag {
 impl CoupledDrag {
     /// The fluid as it is known: where the last iteration ended, and in the first where the step begins.
     fn look(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        if !self.has_warned && now.substep == 0 && now.iteration == 0 {
+            self.has_warned = self.warn_of_strands_beyond(world)?;
+        }
         self.exchanges.clear();
         for faces in &self.fluids {
             faces.look(world, now.iteration == 0)?;
@@ -182,6 +188,32 @@ impl CoupledDrag {
             }
         }
         Ok(())
+    }
+
+    /// Says which strands are where there is no air, though nothing but its Buckets bounds it; whether there are some. (Balls may well
+    /// fly out of it, and water has a surface.)
+    fn warn_of_strands_beyond(&self, world: &World) -> Result<bool> {
+        let airs: Vec<&Faces> = self.fluids.iter().filter(|air| air.has_no_surface()).collect();
+        let mut any = false;
+        for source in self.on.iter().filter(|source| source.along.is_some() && !airs.is_empty()) {
+            let places = source.positions(world)?;
+            let is_beyond = |place: &DVec3| !airs.iter().any(|air| air.reaches(world, *place));
+            let beyond: Vec<DVec3> = places.par_iter().copied().filter(is_beyond).collect();
+            let Some(first) = beyond.first() else { continue };
+            any = true;
+            tracing::warn!(
+                "{}: {} of {} vertices are beyond the air of `{}`, the first of them at ({:.3}, {:.3}, {:.3}) m, and feel no drag there. \
+                 Name the strands in its `around`, or make larger what its `input` or `within` names",
+                world.object(source.object).path,
+                beyond.len(),
+                places.len(),
+                airs[0].path(world),
+                first.x,
+                first.y,
+                first.z,
+            );
+        }
+        Ok(any)
     }
 
     /// Finds K̂ of every point, and adds what it does to solids.

@@ -79,6 +79,11 @@ impl Faces {
         Ok(Some(faces))
     }
 
+    /// The path of its Object.
+    pub fn path<'w>(&self, world: &'w World) -> &'w str {
+        &world.object(self.object).path
+    }
+
     /// Where the fluid is stored.
     pub fn volume(&self) -> Id<DiscreteVolume> {
         self.field.volume
@@ -111,6 +116,18 @@ impl Faces {
     pub fn density(&self, world: &World) -> Result<f64> {
         let (_, volume) = self.on(world);
         Ok(volume.column(self.field.density)?.background().into())
+    }
+
+    /// Whether it fills all there is, so that nothing is meant to be outside of it.
+    pub fn has_no_surface(&self) -> bool {
+        self.field.distance.is_none()
+    }
+
+    /// Whether a place [m] is in a Bucket of the fluid, of whichever process.
+    pub fn reaches(&self, world: &World, place: DVec3) -> bool {
+        let (domain, volume) = self.on(world);
+        let found = domain.frame().locate(place, 0, "a point in a fluid");
+        found.is_ok_and(|(bucket, _)| volume.topology().all().contains(bucket))
     }
 
     /// Finds which faces have fluid, and keeps the velocity there: that of the start of the substep, or the last iterate.
