@@ -16,6 +16,8 @@ use undine_sim::{Id, Result, StoreId, World};
 const SHARE: &str = "couple-share";
 const FLOW: &str = "couple-flow";
 const SUM: &str = "couple-sum";
+/// What drives the fluid besides; it crosses steps.
+const DRIFT: &str = "couple-drift";
 /// The same for what the stress of the fluid does; the last two cross steps.
 const KEPT: &str = "couple-kept";
 const PUSH: &str = "couple-push";
@@ -32,6 +34,8 @@ pub struct Faces {
     flow: MacHandle,
     /// What points give.
     sum: MacHandle,
+    /// How all else speeds it up [m/s²], where that is asked for.
+    drift: Option<MacHandle>,
     /// What is known of its stress, where that is asked for.
     stress: Option<Stress>,
 }
@@ -64,7 +68,15 @@ impl Faces {
         let share = mac(volume, SHARE, |spec| spec.transient())?;
         let flow = mac(volume, FLOW, |spec| spec.unit("m/s").transient())?;
         let sum = mac(volume, SUM, |spec| spec.unit("kg m/s").transient())?;
-        Ok(Some(Self { object, field, share, flow, sum, stress: None }))
+        Ok(Some(Self { object, field, share, flow, sum, drift: None, stress: None }))
+    }
+
+    /// The same with one for what drives it besides.
+    pub fn add_with_drift(world: &mut World, object: ObjectId) -> Result<Option<Self>> {
+        let Some(mut faces) = Self::add(world, object)? else { return Ok(None) };
+        let volume = &mut world.volumes[faces.field.volume];
+        faces.drift = Some(mac(volume, DRIFT, |spec| spec.unit("m/s2"))?);
+        Ok(Some(faces))
     }
 
     /// The same with those for its stress.
@@ -107,6 +119,8 @@ impl Faces {
     pub const STRESS: [&'static str; 3] = [KEPT, PUSH, PUSHED];
     /// The name of the channel that giving writes.
     pub const GIVEN: &'static str = SUM;
+    /// The name of the channel with what drives the fluid besides.
+    pub const DRIVEN: &'static str = DRIFT;
 
     fn on<'w>(&self, world: &'w World) -> (&'w GridDomain, &'w DiscreteVolume) {
         (&world.domains[world.object(self.object).domain], &world.volumes[self.field.volume])
@@ -130,10 +144,56 @@ impl Faces {
         found.is_ok_and(|(bucket, _)| volume.topology().all().contains(bucket))
     }
 
-    /// Finds which faces have fluid, and keeps the velocity there: that of the start of the substep, or the last iterate.
-    pub fn look(&self, world: &World, at_start: bool) -> Result<()> {
-        let velocity = if at_start { self.field.velocity_before } else { self.field.velocity };
-        self.weigh(world, velocity, [self.share, self.flow])
+    /// Finds which faces have fluid, and how fast it is there when a step [s] ends, as far as is known: u at its start and Δt a.
+    pub fn look(&self, world: &World, step: f64) -> Result<()> {
+        self.weigh(world, self.field.velocity_before, [self.share, self.flow])?;
+        let Some(drift) = self.drift else { return Ok(()) };
+        let (domain, volume) = self.on(world);
+        let kernel = (
+            [self.share, drift].map(|mac| mac.faces.map(|face| volume.own(face))),
+            self.flow.faces.map(|face| volume.write(face)),
+        );
+        let step = step as f32;
+        Accessor::new("foresee a fluid", domain).over(volume.topology()).level(0).run(
+            kernel,
+            |_, ([share, drift], flow)| {
+                for (axis, flow) in flow.into_iter().enumerate() {
+                    for n in 0..flow.len() {
+                        flow[n] += share[axis][n] * step * drift[axis][n];
+                    }
+                }
+            },
+        )?;
+        Ok(())
+    }
+
+    /// Finds how all but what was given, if it was, has sped up the fluid in a step [s]: a = (u − u_before − given/m) / Δt.
+    pub fn measure_drift(&self, world: &World, step: f64, was_given: bool) -> Result<()> {
+        let Some(drift) = self.drift else { return Ok(()) };
+        let (domain, volume) = self.on(world);
+        let cell = domain.frame().voxel_size(0).powi(3) as f32;
+        let (velocity, before) = (self.field.velocity, self.field.velocity_before);
+        let kernel = (
+            volume.own(self.field.density),
+            [velocity, before, self.share, self.sum]
+                .map(|mac| mac.faces.map(|face| volume.own(face))),
+            drift.faces.map(|face| volume.write(face)),
+        );
+        let per_step = 1.0 / step as f32;
+        let given = if was_given { 1.0 } else { 0.0 };
+        Accessor::new("measure what drives a fluid", domain).over(volume.topology()).level(0).run(
+            kernel,
+            |_, (density, [velocity, before, share, sum], drift)| {
+                for (axis, drift) in drift.into_iter().enumerate() {
+                    for n in 0..drift.len() {
+                        let kick = given * sum[axis][n] / (density[n] * cell);
+                        let change = velocity[axis][n] - before[axis][n] - kick;
+                        drift[n] = if share[axis][n] > 0.0 { per_step * change } else { 0.0 };
+                    }
+                }
+            },
+        )?;
+        Ok(())
     }
 
     /// Keeps the fluid as it is before pressure and viscosity.
