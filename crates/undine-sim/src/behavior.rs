@@ -19,6 +19,7 @@ use crate::world::{ObjectEntry, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use undine_core::GridDomain;
+use undine_core::glam::DVec3;
 use undine_geometry::Solid;
 use undine_schema::setup::Scope;
 use undine_schema::{Declaration, Value};
@@ -175,6 +176,7 @@ impl Ingest<'_> {
             coupled: false,
             swims: false,
             begins_at_rest: false,
+            carried: DVec3::ZERO,
         });
         ObjectId(self.world.objects.len() - 1)
     }

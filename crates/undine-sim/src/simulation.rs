@@ -20,6 +20,7 @@ use crate::world::World;
 use std::sync::Arc;
 use std::time::Instant;
 use undine_core::CoreError;
+use undine_core::glam::DVec3;
 use undine_core::memory::MemoryBudget;
 use undine_core::process::{Processes, Single};
 use undine_schema::setup::Group;
@@ -276,6 +277,7 @@ impl Simulation {
         for iteration in 0..newton.iterations.max(1) {
             now.iteration = iteration as u32;
             self.world.largest_change = 0.0;
+            self.world.objects.iter_mut().for_each(|object| object.carried = DVec3::ZERO);
             self.run_stages(Stage::of(Pace::Newton, false), now, observer)?;
             // All processes make as many iterations.
             let change = self.world.processes().all_max_f64(self.world.largest_change)?;

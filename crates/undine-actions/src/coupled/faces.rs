@@ -60,6 +60,15 @@ pub struct Met {
     pub velocities: Vec<DVec3>,
 }
 
+/// What the stress of a fluid does to a point.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Felt {
+    /// Along each axis, per volume of the point [N/m³], as far as it is wet.
+    pub push: DVec3,
+    /// How wet it is: from 0 to 1.
+    pub wet: DVec3,
+}
+
 impl Faces {
     /// Adds the channels to the fluid of an Object; none where it offers none.
     pub fn add(world: &mut World, object: ObjectId) -> Result<Option<Self>> {
@@ -202,7 +211,8 @@ impl Faces {
         self.weigh(world, self.field.velocity, [stress.share, stress.kept])
     }
 
-    /// Finds what pressure and viscosity did to the fluid since it was kept, in a step [s]: φf = ρ (φu − φu_kept) / Δt.
+    /// Finds what pressure and viscosity did to the fluid since it was kept, in a step [s]: φf = ρ (φu − φu_kept) / Δt, with what the pressure
+    /// of its surroundings does that is left out of it, −φρa.
     pub fn measure_stress(&self, world: &World, step: f64) -> Result<()> {
         let Some(stress) = self.stress else { return Ok(()) };
         let (domain, volume) = self.on(world);
@@ -213,6 +223,7 @@ impl Faces {
             stress.push.faces.map(|face| volume.write(face)),
         );
         let per_step = 1.0 / step as f32;
+        let carried = world.object(self.object).carried.as_vec3();
         Accessor::new("measure the stress of a fluid", domain).over(volume.topology()).run(
             kernel,
             |_, (density, [velocity, share, kept], push)| {
@@ -220,7 +231,7 @@ impl Faces {
                     for n in 0..push.len() {
                         let (phi, before) = (share[axis][n], kept[axis][n]);
                         let after = if phi > 0.0 { phi * velocity[axis][n] } else { before };
-                        push[n] = density[n] * per_step * (after - before);
+                        push[n] = density[n] * (per_step * (after - before) - phi * carried[axis]);
                     }
                 }
             },
@@ -228,9 +239,8 @@ impl Faces {
         Ok(())
     }
 
-    /// What its stress does at places [m], per volume [N/m³], with the share of a point there that is wet in it; nothing where there was
-    /// no fluid when it was measured. Collective.
-    pub fn stress_at(&self, world: &World, places: &[DVec3]) -> Result<Vec<Option<DVec3>>> {
+    /// What its stress does at places [m]; nothing where there was no fluid when it was measured. Collective.
+    pub fn stress_at(&self, world: &World, places: &[DVec3]) -> Result<Vec<Option<Felt>>> {
         let Some(stress) = self.stress else { return Ok(vec![None; places.len()]) };
         let shares = self.at(world, stress.share, places)?;
         let pushes = self.at(world, stress.push, places)?;
@@ -238,9 +248,15 @@ impl Faces {
         let push = |(share, push): (Vec3, Vec3)| {
             let mean = Vec3::select(share.cmpgt(Vec3::splat(LEAST)), push / share, Vec3::ZERO);
             let wet = (share / WET).min(Vec3::ONE);
-            (share != Vec3::ZERO).then(|| (mean * wet).as_dvec3())
+            let felt = || Felt { push: (mean * wet).as_dvec3(), wet: wet.as_dvec3() };
+            (share != Vec3::ZERO).then(felt)
         };
         Ok(shares.into_par_iter().zip(pushes).map(push).collect())
+    }
+
+    /// What its surroundings do to what is in it, per volume [N/m³]: part of what is felt, and none of what its own pressure does.
+    pub fn surroundings(&self, world: &World) -> Result<DVec3> {
+        Ok(-self.density(world)? * world.object(self.object).carried)
     }
 
     /// Finds φ of every face, and φu of a velocity.

@@ -460,6 +460,11 @@ impl<F: Force> Acting<F> {
 
     /// Over the faces of fluids: u* = u + (1/Δt)(m/Δt² − ∂f/∂x)⁻¹ f, for the component that a face has.
     fn push_fluids(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        if let Some(acceleration) = self.force.acceleration() {
+            for (object, _) in self.fluids.iter().filter(|(_, fluid)| fluid.weight.is_some()) {
+                world.objects[object.0].carried += acceleration;
+            }
+        }
         for (object, fluid) in &self.fluids {
             let entry = world.object(*object);
             let domain = &world.domains[entry.domain];

@@ -13,4 +13,5 @@ mod report;
 mod scenes;
 mod shapes;
 mod surfaces;
+mod suspension;
 mod whole;
