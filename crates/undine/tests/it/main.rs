@@ -10,6 +10,7 @@ mod files;
 mod peer_chromium;
 mod pictures;
 mod report;
+mod rod_in_air;
 mod scenes;
 mod shapes;
 mod surfaces;
