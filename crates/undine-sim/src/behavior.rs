@@ -19,6 +19,7 @@ use crate::world::{ObjectEntry, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use undine_core::GridDomain;
+use undine_core::glam::DVec3;
 use undine_geometry::Solid;
 use undine_schema::setup::Scope;
 use undine_schema::{Declaration, Value};
@@ -79,6 +80,11 @@ pub trait Behavior: Send {
 
     /// The energy of the places of what it acts on [J], for a Force that has a potential.
     fn potential_energy(&self, _world: &World) -> Result<f64> {
+        Ok(0.0)
+    }
+
+    /// The energy of a Constraint [J], where its points are now. Collective.
+    fn elastic_energy(&self, _world: &World) -> Result<f64> {
         Ok(0.0)
     }
 
@@ -170,6 +176,7 @@ impl Ingest<'_> {
             coupled: false,
             swims: false,
             begins_at_rest: false,
+            carried: DVec3::ZERO,
         });
         ObjectId(self.world.objects.len() - 1)
     }

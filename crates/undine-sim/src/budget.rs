@@ -16,9 +16,10 @@ pub struct Budget {
     pub angular_momentum: DVec3,
     /// Kinetic energy [J].
     pub kinetic_energy: f64,
-    /// Energy of place under Forces that have a potential, such as gravity, from the origin [J]. Of Constraints it holds
-    /// nothing.
+    /// Energy of place under Forces that have a potential, such as gravity, from the origin [J].
     pub potential_energy: f64,
+    /// Energy of Constraints [J]: ½ Cᵀ S C of all their rows but hard ones, which hold none. What friction holds is not in it.
+    pub elastic_energy: f64,
 }
 
 impl Budget {
@@ -31,6 +32,7 @@ impl Budget {
             angular_momentum: position.cross(momentum),
             kinetic_energy: 0.5 * momentum.dot(velocity),
             potential_energy: 0.0,
+            elastic_energy: 0.0,
         }
     }
 
@@ -56,19 +58,26 @@ impl Budget {
         Ok(sums.into_iter().fold(Self::default(), |sum, bucket| sum + bucket))
     }
 
+    /// Kinetic energy, and that of places and Constraints [J].
+    pub fn energy(&self) -> f64 {
+        self.kinetic_energy + self.potential_energy + self.elastic_energy
+    }
+
     /// The sum of what every process has, added in order of rank. Collective.
     pub fn of_all(self, processes: &dyn Processes) -> Result<Self> {
         let (p, l) = (self.momentum, self.angular_momentum);
-        let mut sums =
-            [self.mass, p.x, p.y, p.z, l.x, l.y, l.z, self.kinetic_energy, self.potential_energy];
+        let energies = [self.kinetic_energy, self.potential_energy, self.elastic_energy];
+        let [kinetic, place, elastic] = energies;
+        let mut sums = [self.mass, p.x, p.y, p.z, l.x, l.y, l.z, kinetic, place, elastic];
         processes.all_sum_f64s(&mut sums)?;
-        let [mass, px, py, pz, lx, ly, lz, kinetic_energy, potential_energy] = sums;
+        let [mass, px, py, pz, lx, ly, lz, kinetic_energy, potential_energy, elastic_energy] = sums;
         Ok(Self {
             mass,
             momentum: DVec3::new(px, py, pz),
             angular_momentum: DVec3::new(lx, ly, lz),
             kinetic_energy,
             potential_energy,
+            elastic_energy,
         })
     }
 }
@@ -83,6 +92,7 @@ impl Add for Budget {
             angular_momentum: self.angular_momentum + other.angular_momentum,
             kinetic_energy: self.kinetic_energy + other.kinetic_energy,
             potential_energy: self.potential_energy + other.potential_energy,
+            elastic_energy: self.elastic_energy + other.elastic_energy,
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::world::World;
 use std::sync::Arc;
 use std::time::Instant;
 use undine_core::CoreError;
+use undine_core::glam::DVec3;
 use undine_core::memory::MemoryBudget;
 use undine_core::process::{Processes, Single};
 use undine_schema::setup::Group;
@@ -172,7 +173,8 @@ impl Simulation {
         at_work.filter_map(|entry| Some((entry.path.as_str(), entry.behavior.skin()?)))
     }
 
-    /// What all Objects together have of mass, momentum and energy, that of their places under Forces among it.
+    /// What all Objects together have of mass, momentum and energy, that of their places under Forces and of Constraints among it.
+    /// Collective.
     pub fn budget(&self) -> Result<Budget> {
         let mut sum = Budget::default();
         for (_, object) in self.objects() {
@@ -180,6 +182,7 @@ impl Simulation {
         }
         for entry in self.tree.behaviors.iter().filter(|entry| entry.left_out.is_none()) {
             sum.potential_energy += entry.behavior.potential_energy(&self.world)?;
+            sum.elastic_energy += entry.behavior.elastic_energy(&self.world)?;
         }
         Ok(sum)
     }
@@ -274,6 +277,7 @@ impl Simulation {
         for iteration in 0..newton.iterations.max(1) {
             now.iteration = iteration as u32;
             self.world.largest_change = 0.0;
+            self.world.objects.iter_mut().for_each(|object| object.carried = DVec3::ZERO);
             self.run_stages(Stage::of(Pace::Newton, false), now, observer)?;
             // All processes make as many iterations.
             let change = self.world.processes().all_max_f64(self.world.largest_change)?;

@@ -311,9 +311,12 @@ fn record_contacts(world: &mut World, touch: Option<&TouchReport>, now: &Moment)
     }
 }
 
+/// What is out of balance by less than this share of its weight is as good as at rest.
+const NEARLY_BALANCED: f64 = 1e-3;
+
 impl Solver {
     /// Chooses rest parameters such that Objects which [begin at rest](crate::world::ObjectEntry) are in balance with the Forces on
-    /// them. Constraints between those and others are left as they are.
+    /// them. Constraints that hold them to what the scene moves take part; those between them and others are left as they are.
     pub fn begin_at_rest(
         &mut self,
         world: &mut World,
@@ -323,7 +326,11 @@ impl Solver {
         let at_rest = |object: ObjectId| world.object(object).begins_at_rest;
         let mut chosen: Vec<&mut dyn Coupling> = Vec::new();
         for coupling in couplings.iter_mut() {
-            if coupling.objects().iter().all(|object| at_rest(*object)) {
+            let objects = coupling.objects();
+            let is_led = |object: ObjectId| world.object(object).offers.dofs.is_none();
+            if objects.iter().any(|object| at_rest(*object))
+                && objects.iter().all(|object| at_rest(*object) || is_led(*object))
+            {
                 chosen.push(&mut **coupling);
             }
         }
@@ -343,6 +350,14 @@ impl Solver {
             row_of: system.row_of(),
         };
         let found = inverse::balance(&mut resting, &force, &weight)?;
+        let is_balanced = found.residual <= NEARLY_BALANCED;
+        if !is_balanced {
+            tracing::warn!(
+                "what is to begin at rest will move: no shape at rest within bounds balances more than all but {:.1e} of its weight; \
+                 make it stiffer, shorter or lighter, hold how its roots are turned, or begin with what hangs",
+                found.residual
+            );
+        }
         for coupling in &mut resting.couplings {
             coupling.keep_parameters(world, now.time + now.step)?;
         }
@@ -352,7 +367,7 @@ impl Solver {
             iterations: found.steps,
             residual: found.residual,
             tolerance: inverse::BALANCED,
-            converged: found.residual <= 1e-3,
+            converged: is_balanced,
         });
         Ok(())
     }

@@ -68,6 +68,9 @@ pub struct ObjectEntry {
     pub swims: bool,
     /// Whether rest parameters of its Constraints are chosen such that it is in balance where it begins.
     pub begins_at_rest: bool,
+    /// The acceleration that the pressure of its surroundings carries, of a fluid that has a weight among its like: the sum of what Forces
+    /// gave it in this iteration [m/s²].
+    pub carried: DVec3,
 }
 
 impl World {

@@ -3,7 +3,9 @@
 //!
 //! With d = x_source − x_target and the frames F of both points, the twelve rows are
 //!
-//! C⁰ = Aᵀd − (L̄, 0, 0),   Cᵏ = Aᵀ F_source,(k) − ā_k,   S = diag(k_N, k_T, k_T, β₁·1₃, β₂·1₃, β₃·1₃).
+//! C⁰ = Aᵀd − (L̄, 0, 0) − s̄,   Cᵏ = Aᵀ F_source,(k) − ā_k,   S = diag(k_N, k_T, k_T, β₁·1₃, β₂·1₃, β₃·1₃).
+//!
+//! The shift s̄ is zero, unless what is held begins in balance: then it and ā are such that the attachment carries what hangs on it.
 //!
 //! The form of C⁰ presumes that at rest the first axis of A lies along d, which the target's frame knows nothing of. So A is
 //! made from G = F_target Q, where Q is fixed when the attachment begins such that G is then orthonormal with its first
@@ -29,7 +31,7 @@ use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
 use undine_sim::action::constraint::{
     DAMPING_TIME, End, FRICTION_LENGTH, FRICTION_LIMIT, Points, SOLVED_BY,
 };
-use undine_sim::constraint::{Constraint, Curvature, Placed, Rows, Scaling};
+use undine_sim::constraint::{ByParameter, Constraint, Curvature, Placed, Rows, Scaling};
 use undine_sim::input::Geometry;
 use undine_sim::task::Reach;
 use undine_sim::{Bond, Ingest, Result, SimError};
@@ -136,6 +138,8 @@ pub struct Joint {
     pub rest_frame: [f64; 9],
     /// ā₁, ā₂ and ā₃.
     pub rest_axes: [f64; 9],
+    /// s̄ [m].
+    pub shift: [f64; 3],
     /// k_N [N/m].
     pub normal: f64,
     /// k_T [N/m].
@@ -169,6 +173,8 @@ impl Attachment {
 impl Constraint<12, 2> for Attachment {
     type Element = Joint;
     const FRAMES: bool = true;
+    const PARAMETERS: usize = 12;
+    const REST_PARAMETERS: usize = 12;
 
     fn evaluate(&self, joint: &Joint, at: &[Placed; 2]) -> Rows<12, 2> {
         let mut rows = Rows::ZERO;
@@ -176,7 +182,8 @@ impl Constraint<12, 2> for Attachment {
         let back = DMat3::from_cols_array(&joint.rest_frame).transpose();
         for i in 0..3 {
             let seen = frame.of_displacement(i);
-            rows.value[i] = seen.value - if i == 0 { joint.length } else { 0.0 };
+            let rest = if i == 0 { joint.length } else { 0.0 };
+            rows.value[i] = seen.value - rest - joint.shift[i];
             rows.by_position[i] = [seen.by_d, -seen.by_d];
             // G = F Q.
             rows.by_frame[i][1] = seen.by_g * back;
@@ -203,6 +210,18 @@ impl Constraint<12, 2> for Attachment {
             1 | 2 => tangent,
             _ => self.orientation[m / 3 - 1],
         }))
+    }
+
+    fn parameter<'a>(&self, joint: &'a mut Joint, parameter: usize) -> Option<&'a mut f64> {
+        joint.shift.iter_mut().chain(&mut joint.rest_axes).nth(parameter)
+    }
+
+    /// Each is what its row is less of; but axes that nothing holds are not looked at.
+    fn by_parameter(&self, _: &Joint, _: &[Placed; 2], n: usize) -> Option<ByParameter<12>> {
+        let mut value = [0.0; 12];
+        let is_held = n < 3 || self.orientation.to_array().get(n / 3 - 1).is_some_and(|b| *b > 0.0);
+        *value.get_mut(n)? = if is_held { -1.0 } else { 0.0 };
+        Some(ByParameter { value, scaling: None })
     }
 
     /// That of the distance, for ξ = 1; otherwise rows are nearly linear, or their curvature is left to the bodies' turns.
@@ -234,7 +253,8 @@ impl Bond<12, 2> for Attachment {
     const REST: &'static [&'static str] = &[
         "length", "frame-xx", "frame-xy", "frame-xz", "frame-yx", "frame-yy", "frame-yz",
         "frame-zx", "frame-zy", "frame-zz", "axis-1-x", "axis-1-y", "axis-1-z", "axis-2-x",
-        "axis-2-y", "axis-2-z", "axis-3-x", "axis-3-y", "axis-3-z",
+        "axis-2-y", "axis-2-z", "axis-3-x", "axis-3-y", "axis-3-z", "shift-1", "shift-2",
+        "shift-3",
     ];
     const VARIES: &'static [&'static str] = &["normal-stiffness", "tangent-stiffness"];
 
@@ -299,6 +319,7 @@ impl Bond<12, 2> for Attachment {
             length,
             rest_frame: rest_frame.to_cols_array(),
             rest_axes: rest_axes.to_cols_array(),
+            shift: [0.0; 3],
             normal: 0.0,
             tangent: 0.0,
         }

@@ -2,13 +2,14 @@
 //!
 //! A point of volume V is pushed by V f, where f is what the stress of the fluid does per volume: in still water under gravity its
 //! weight, upwards, and in water that is sped up as much as speeds up the water itself. f is measured where it acts, as the change of the fluid's
-//! momentum at faces while pressure and viscosity were solved, so that it needs no gradient at the surface or at walls.
+//! momentum at faces while pressure and viscosity were solved, so that it needs no gradient at the surface or at walls. Air among its like has
+//! no weight in its own pressure; what that of its surroundings carries is added.
 //!
 //! The fluid in turn is a mixture at its faces: the share α of a face is solid, of the density ρ_s, and what pressure makes free of
 //! divergence is the flux (1−α)u_f + αu_s. Solids were solved with the f that was known; with *compliance* pressure knows how
 //! they would answer to another (1/ρ_s), and without it they are walls that move as they do.
 
-use super::faces::Faces;
+use super::faces::{Faces, Felt};
 use super::places::Places;
 use super::points::Source;
 use rayon::prelude::*;
@@ -60,8 +61,8 @@ pub struct CoupledBuoyancy {
 #[derive(Debug, Default)]
 struct Pushed {
     places: Places,
-    /// f along each axis [N/m³], with the share of the point that is wet in it; nothing where it is not known yet.
-    push: Vec<Option<DVec3>>,
+    /// f, nothing where it is not known yet.
+    felt: Vec<Option<Felt>>,
 }
 
 /// How many times its own mass something seems to have that does not give way.
@@ -138,8 +139,8 @@ impl CoupledBuoyancy {
                     false => source.positions(world)?,
                 };
                 let places = faces.find(world, &points)?;
-                let push = faces.stress_at(world, &places)?;
-                self.pushes.push(Pushed { places, push });
+                let felt = faces.stress_at(world, &places)?;
+                self.pushes.push(Pushed { places, felt });
             }
         }
         Ok(())
@@ -153,10 +154,10 @@ impl CoupledBuoyancy {
                     continue;
                 }
                 let radii = source.radii(world)?;
-                let push = |(push, radius): (&Option<DVec3>, &f64)| {
-                    (volume(*radius) * push.unwrap_or_default(), DMat3::ZERO)
+                let push = |(felt, radius): (&Option<Felt>, &f64)| {
+                    (volume(*radius) * felt.unwrap_or_default().push, DMat3::ZERO)
                 };
-                let more: Vec<_> = pushed.push.par_iter().zip(&radii).map(push).collect();
+                let more: Vec<_> = pushed.felt.par_iter().zip(&radii).map(push).collect();
                 source.push(world, &more)?;
             }
         }
@@ -167,7 +168,10 @@ impl CoupledBuoyancy {
     fn mix(&mut self, world: &mut World, now: &Moment) -> Result<()> {
         for ((faces, coupling), pushes) in self.fluids.iter().zip(self.pushes.chunks(self.on.len()))
         {
-            let heavier = if self.compliance { 1.0 } else { IMMOVABLE };
+            // What a fluid does not carry does not give way to it either.
+            let gives_way = self.compliance && self.carries;
+            let heavier = if gives_way { 1.0 } else { IMMOVABLE };
+            let surroundings = faces.surroundings(world)?;
             let per_volume = 1.0 / faces.cell(world);
             let to = [coupling.share, coupling.mass, coupling.momentum];
             for (source, pushed) in self.on.iter().zip(pushes) {
@@ -178,11 +182,11 @@ impl CoupledBuoyancy {
                     let mixed = |(n, velocity): (usize, DVec3)| {
                         let own = if source.is_own(world, n) { per_volume } else { 0.0 };
                         let (volume, mass) = (volume(radii[n]), masses[n] * heavier);
-                        let answered = match self.compliance && self.carries {
-                            true => {
-                                volume * now.step / masses[n] * pushed.push[n].unwrap_or_default()
+                        let answered = match pushed.felt[n].filter(|_| gives_way) {
+                            Some(Felt { push, wet }) => {
+                                volume * now.step / masses[n] * (push - wet * surroundings)
                             }
-                            false => DVec3::ZERO,
+                            None => DVec3::ZERO,
                         };
                         let momentum = mass * (velocity - answered);
                         [DVec3::splat(volume), DVec3::splat(mass), momentum]
@@ -211,13 +215,15 @@ impl CoupledBuoyancy {
                     continue;
                 }
                 let late = faces.stress_at(world, &pushed.places)?;
-                if pushed.places.is_empty() || pushed.push.iter().all(Option::is_some) {
+                if pushed.places.is_empty() || pushed.felt.iter().all(Option::is_some) {
                     continue;
                 }
                 let (radii, masses) = (source.radii(world)?, source.masses(world)?);
-                let kick = |n: usize| match pushed.push[n] {
+                let kick = |n: usize| match pushed.felt[n] {
                     Some(_) => DVec3::ZERO,
-                    None => now.step * volume(radii[n]) / masses[n] * late[n].unwrap_or_default(),
+                    None => {
+                        now.step * volume(radii[n]) / masses[n] * late[n].unwrap_or_default().push
+                    }
                 };
                 let kicks: Vec<DVec3> = (0..late.len()).map(kick).collect();
                 source.kick(world, &kicks)?;

@@ -4,7 +4,7 @@
 //! impulse Δt K (u_f − u_s), and the fluid around it the opposite. Solids are solved while the fluid is held, so the solid's
 //! velocity is taken at the end of the step and the fluid's where it is known. That alone would drive a light fluid ever faster past
 //! a dense solid. So what the fluid would do meanwhile is put in before: with Σ K of all points spread on faces, a face of mass m answers an
-//! impulse J by J/m, and eliminating its velocity from J = Δt K (u_f + J/m − u_s) leaves
+//! impulse J on solids by −J/m, and eliminating its velocity from J = Δt K (u_f − J/m − u_s) leaves
 //!
 //! ```text
 //! J = Δt K̂ (u_f − u_s),   K̂ = K / (1 + Δt ΣK/m)
@@ -12,6 +12,18 @@
 //!
 //! which never passes the common velocity, however long the step. K̂ goes into the solid's system, and after the solve exactly −J goes
 //! to the faces: momentum is exchanged to rounding, in every iteration.
+//!
+//! u_f is thus the fluid at the end of the step but for drag: u_f = uⁿ + Δt a, where a is what forces, viscosity and pressure were found to do
+//! to it in the last iteration, and in the first one in the step before. Without a, pressure would take back what a fluid that cannot
+//! give way did for J, and all that is steady would have K̂ in the place of K: dense hair in a wind a fourth less drag than it should, dust
+//! ever faster the more of it there is. With it J = Δt K (u_f − u_s) holds of both velocities at the end of the step, as soon as a is steady.
+//!
+//! **Why drag is not in the matrix of pressure.** Pressure could solve for drag D per volume at its faces as well (`pressure/drag.rs` of
+//! `undine-linsolve`). But solids were solved before, with the impulse J, and by then pressure would find another one: with m_f and m_s per
+//! volume, μ = m_f m_s/(m_f + m_s) and w = μ/(μ + Δt D), the difference is (1−w) μ Δt |1/ρ_s − 1/ρ_f| |∇p|, which in dense hair is all that
+//! pressure does to air. What the one gained the other one would not have lost. Here the same difference is only late by a step: slip is off
+//! by at most (1−w) Δt |1/ρ_s − 1/ρ_f| |δ∇p|, where δ∇p is how pressure changes from one step to the next, and by a part 1−w of that
+//! in each iteration more.
 
 use super::faces::{Faces, Given, Met};
 use super::places::Places;
@@ -79,6 +91,8 @@ pub struct CoupledDrag {
     strength: f64,
     /// What happens between each fluid and each of the others, in this iteration.
     exchanges: Vec<Exchange>,
+    /// Whether it has said already that strands are beyond the air.
+    has_warned: bool,
 }
 
 /// Who drags whom.
@@ -109,7 +123,7 @@ impl Operator for CoupledDrag {
             scope.iter().filter_map(|&object| Source::of(ingest.world, object)).collect();
         let mut fluids = Vec::new();
         for &object in scope {
-            fluids.extend(Faces::add(ingest.world, object)?);
+            fluids.extend(Faces::add_with_drift(ingest.world, object)?);
         }
         if on.is_empty() || fluids.is_empty() {
             return Ok(None);
@@ -122,6 +136,7 @@ impl Operator for CoupledDrag {
             viscosity: None,
             strength: 1.0,
             exchanges: Vec::new(),
+            has_warned: false,
         };
         drag.update(ingest)?;
         Ok(Some(drag))
@@ -146,7 +161,8 @@ impl Operator for CoupledDrag {
         let position = || stores().map(|store| store.channel("position"));
         on.task(Stage::Embed, "look at fluids", Self::look)
             .reads(position())
-            .reads(fluids().flat_map(|store| store.channels(["cells", "open", "v", "v-before"])))
+            .reads(fluids().flat_map(|store| store.channels(["cells", "open", "v-before"])))
+            .reads(fluids().map(|store| store.channel(Faces::DRIVEN)))
             .reads(self.fluids.iter().flat_map(Faces::weighs))
             .writes(fluids().flat_map(|store| store.channels(Faces::LOOKED_AT)))
             .reaches_everywhere();
@@ -167,15 +183,22 @@ impl Operator for CoupledDrag {
                 .accumulates(fluids().map(|store| store.channel("v")))
                 .reaches_everywhere();
         }
+        on.task(Stage::MeasureFluids, "measure what drives fluids", Self::measure)
+            .reads(fluids().flat_map(|store| store.channels(["v", "v-before", "mass-density"])))
+            .reads(fluids().flat_map(|store| store.channels(["couple-share", Faces::GIVEN])))
+            .writes(fluids().map(|store| store.channel(Faces::DRIVEN)));
     }
 }
 
 impl CoupledDrag {
-    /// The fluid as it is known: where the last iteration ended, and in the first where the step begins.
+    /// The fluid as it is known, without what drag does to it.
     fn look(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        if !self.has_warned && now.substep == 0 && now.iteration == 0 {
+            self.has_warned = self.warn_of_strands_beyond(world)?;
+        }
         self.exchanges.clear();
         for faces in &self.fluids {
-            faces.look(world, now.iteration == 0)?;
+            faces.look(world, now.step)?;
             for source in &self.on {
                 let places = faces.find(world, &source.positions(world)?)?;
                 let met = faces.meet(world, &places)?;
@@ -183,6 +206,32 @@ impl CoupledDrag {
             }
         }
         Ok(())
+    }
+
+    /// Says which strands are where there is no air, though nothing but its Buckets bounds it; whether there are some. (Balls may well
+    /// fly out of it, and water has a surface.)
+    fn warn_of_strands_beyond(&self, world: &World) -> Result<bool> {
+        let airs: Vec<&Faces> = self.fluids.iter().filter(|air| air.has_no_surface()).collect();
+        let mut any = false;
+        for source in self.on.iter().filter(|source| source.along.is_some() && !airs.is_empty()) {
+            let places = source.positions(world)?;
+            let is_beyond = |place: &DVec3| !airs.iter().any(|air| air.reaches(world, *place));
+            let beyond: Vec<DVec3> = places.par_iter().copied().filter(is_beyond).collect();
+            let Some(first) = beyond.first() else { continue };
+            any = true;
+            tracing::warn!(
+                "{}: {} of {} vertices are beyond the air of `{}`, the first of them at ({:.3}, {:.3}, {:.3}) m, and feel no drag there. \
+                 Name the strands in its `around`, or make larger what its `input` or `within` names",
+                world.object(source.object).path,
+                beyond.len(),
+                places.len(),
+                airs[0].path(world),
+                first.x,
+                first.y,
+                first.z,
+            );
+        }
+        Ok(any)
     }
 
     /// Finds K̂ of every point, and adds what it does to solids.
@@ -304,6 +353,12 @@ impl CoupledDrag {
             faces.take(world)?;
         }
         Ok(())
+    }
+
+    /// What forces, viscosity and pressure did to fluids, for the next iteration or step.
+    fn measure(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        let gave = self.direction != Direction::ToSolids;
+        self.fluids.iter().try_for_each(|faces| faces.measure_drift(world, now.step, gave))
     }
 
     /// Spreads amounts of all points on the faces of a fluid, those of this process once.

@@ -17,6 +17,8 @@ use undine_sim::{Id, Result, StoreId, World};
 const SHARE: &str = "couple-share";
 const FLOW: &str = "couple-flow";
 const SUM: &str = "couple-sum";
+/// What drives the fluid besides; it crosses steps.
+const DRIFT: &str = "couple-drift";
 /// The same for what the stress of the fluid does; the last two cross steps.
 const KEPT: &str = "couple-kept";
 const PUSH: &str = "couple-push";
@@ -33,6 +35,8 @@ pub struct Faces {
     flow: MacHandle,
     /// What points give.
     sum: MacHandle,
+    /// How all else speeds it up [m/s²], where that is asked for.
+    drift: Option<MacHandle>,
     /// What is known of its stress, where that is asked for.
     stress: Option<Stress>,
 }
@@ -57,6 +61,15 @@ pub struct Met {
     pub velocities: Vec<DVec3>,
 }
 
+/// What the stress of a fluid does to a point.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Felt {
+    /// Along each axis, per volume of the point [N/m³], as far as it is wet.
+    pub push: DVec3,
+    /// How wet it is: from 0 to 1.
+    pub wet: DVec3,
+}
+
 impl Faces {
     /// Adds the channels to the fluid of an Object; none where it offers none.
     pub fn add(world: &mut World, object: ObjectId) -> Result<Option<Self>> {
@@ -65,7 +78,15 @@ impl Faces {
         let share = mac(volume, SHARE, |spec| spec.transient())?;
         let flow = mac(volume, FLOW, |spec| spec.unit("m/s").transient())?;
         let sum = mac(volume, SUM, |spec| spec.unit("kg m/s").transient())?;
-        Ok(Some(Self { object, field, share, flow, sum, stress: None }))
+        Ok(Some(Self { object, field, share, flow, sum, drift: None, stress: None }))
+    }
+
+    /// The same with one for what drives it besides.
+    pub fn add_with_drift(world: &mut World, object: ObjectId) -> Result<Option<Self>> {
+        let Some(mut faces) = Self::add(world, object)? else { return Ok(None) };
+        let volume = &mut world.volumes[faces.field.volume];
+        faces.drift = Some(mac(volume, DRIFT, |spec| spec.unit("m/s2"))?);
+        Ok(Some(faces))
     }
 
     /// The same with those for its stress.
@@ -78,6 +99,11 @@ impl Faces {
             share: mac(volume, PUSHED, |spec| spec)?,
         });
         Ok(Some(faces))
+    }
+
+    /// The path of its Object.
+    pub fn path<'w>(&self, world: &'w World) -> &'w str {
+        &world.object(self.object).path
     }
 
     /// Where the fluid is stored.
@@ -103,6 +129,8 @@ impl Faces {
     pub const STRESS: [&'static str; 3] = [KEPT, PUSH, PUSHED];
     /// The name of the channel that giving writes.
     pub const GIVEN: &'static str = SUM;
+    /// The name of the channel with what drives the fluid besides.
+    pub const DRIVEN: &'static str = DRIFT;
 
     fn on<'w>(&self, world: &'w World) -> (&'w GridDomain, &'w DiscreteVolume) {
         (&world.domains[world.object(self.object).domain], &world.volumes[self.field.volume])
@@ -120,10 +148,68 @@ impl Faces {
         Places::find(domain, volume, points)
     }
 
-    /// Finds which faces have fluid, and keeps the velocity there: that of the start of the substep, or the last iterate.
-    pub fn look(&self, world: &World, at_start: bool) -> Result<()> {
-        let velocity = if at_start { self.field.velocity_before } else { self.field.velocity };
-        self.weigh(world, velocity, [self.share, self.flow])
+    /// Whether it fills all there is, so that nothing is meant to be outside of it.
+    pub fn has_no_surface(&self) -> bool {
+        self.field.distance.is_none()
+    }
+
+    /// Whether a place [m] is in a Bucket of the fluid, of whichever process.
+    pub fn reaches(&self, world: &World, place: DVec3) -> bool {
+        let (domain, volume) = self.on(world);
+        let found = domain.frame().locate(place, 0, "a point in a fluid");
+        found.is_ok_and(|(bucket, _)| volume.topology().all().contains(bucket))
+    }
+
+    /// Finds which faces have fluid, and how fast it is there when a step [s] ends, as far as is known: u at its start and Δt a.
+    pub fn look(&self, world: &World, step: f64) -> Result<()> {
+        self.weigh(world, self.field.velocity_before, [self.share, self.flow])?;
+        let Some(drift) = self.drift else { return Ok(()) };
+        let (domain, volume) = self.on(world);
+        let kernel = (
+            [self.share, drift].map(|mac| mac.faces.map(|face| volume.own(face))),
+            self.flow.faces.map(|face| volume.write(face)),
+        );
+        let step = step as f32;
+        Accessor::new("foresee a fluid", domain).over(volume.topology()).level(0).run(
+            kernel,
+            |_, ([share, drift], flow)| {
+                for (axis, flow) in flow.into_iter().enumerate() {
+                    for n in 0..flow.len() {
+                        flow[n] += share[axis][n] * step * drift[axis][n];
+                    }
+                }
+            },
+        )?;
+        Ok(())
+    }
+
+    /// Finds how all but what was given, if it was, has sped up the fluid in a step [s]: a = (u − u_before − given/m) / Δt.
+    pub fn measure_drift(&self, world: &World, step: f64, was_given: bool) -> Result<()> {
+        let Some(drift) = self.drift else { return Ok(()) };
+        let (domain, volume) = self.on(world);
+        let cell = domain.frame().voxel_size(0).powi(3) as f32;
+        let (velocity, before) = (self.field.velocity, self.field.velocity_before);
+        let kernel = (
+            volume.own(self.field.density),
+            [velocity, before, self.share, self.sum]
+                .map(|mac| mac.faces.map(|face| volume.own(face))),
+            drift.faces.map(|face| volume.write(face)),
+        );
+        let per_step = 1.0 / step as f32;
+        let given = if was_given { 1.0 } else { 0.0 };
+        Accessor::new("measure what drives a fluid", domain).over(volume.topology()).level(0).run(
+            kernel,
+            |_, (density, [velocity, before, share, sum], drift)| {
+                for (axis, drift) in drift.into_iter().enumerate() {
+                    for n in 0..drift.len() {
+                        let kick = given * sum[axis][n] / (density[n] * cell);
+                        let change = velocity[axis][n] - before[axis][n] - kick;
+                        drift[n] = if share[axis][n] > 0.0 { per_step * change } else { 0.0 };
+                    }
+                }
+            },
+        )?;
+        Ok(())
     }
 
     /// Keeps the fluid as it is before pressure and viscosity.
@@ -132,7 +218,8 @@ impl Faces {
         self.weigh(world, self.field.velocity, [stress.share, stress.kept])
     }
 
-    /// Finds what pressure and viscosity did to the fluid since it was kept, in a step [s]: φf = ρ (φu − φu_kept) / Δt.
+    /// Finds what pressure and viscosity did to the fluid since it was kept, in a step [s]: φf = ρ (φu − φu_kept) / Δt, with what the pressure
+    /// of its surroundings does that is left out of it, −φρa.
     pub fn measure_stress(&self, world: &World, step: f64) -> Result<()> {
         let Some(stress) = self.stress else { return Ok(()) };
         let (domain, volume) = self.on(world);
@@ -143,6 +230,7 @@ impl Faces {
             stress.push.faces.map(|face| volume.write(face)),
         );
         let per_step = 1.0 / step as f32;
+        let carried = world.object(self.object).carried.as_vec3();
         Accessor::new("measure the stress of a fluid", domain).over(volume.topology()).run(
             kernel,
             |_, (density, [velocity, share, kept], push)| {
@@ -150,7 +238,7 @@ impl Faces {
                     for n in 0..push.len() {
                         let (phi, before) = (share[axis][n], kept[axis][n]);
                         let after = if phi > 0.0 { phi * velocity[axis][n] } else { before };
-                        push[n] = density[n] * per_step * (after - before);
+                        push[n] = density[n] * (per_step * (after - before) - phi * carried[axis]);
                     }
                 }
             },
@@ -158,9 +246,8 @@ impl Faces {
         Ok(())
     }
 
-    /// What its stress does at points, per volume [N/m³], with the share of a point there that is wet in it; nothing where there was
-    /// no fluid when it was measured, or where its stress is not asked for. Collective.
-    pub fn stress_at(&self, world: &World, places: &Places) -> Result<Vec<Option<DVec3>>> {
+    /// What its stress does at points; nothing where there was no fluid when it was measured, or where its stress is not asked for. Collective.
+    pub fn stress_at(&self, world: &World, places: &Places) -> Result<Vec<Option<Felt>>> {
         let Some(stress) = self.stress else { return Ok(vec![None; places.len()]) };
         let (domain, volume) = self.on(world);
         let found = places.read(domain, volume, [stress.share, stress.push])?;
@@ -168,9 +255,15 @@ impl Faces {
         let push = |[share, push]: [Vec3; 2]| {
             let mean = Vec3::select(share.cmpgt(Vec3::splat(LEAST)), push / share, Vec3::ZERO);
             let wet = (share / WET).min(Vec3::ONE);
-            (share != Vec3::ZERO).then(|| (mean * wet).as_dvec3())
+            let felt = || Felt { push: (mean * wet).as_dvec3(), wet: wet.as_dvec3() };
+            (share != Vec3::ZERO).then(felt)
         };
         Ok(found.into_par_iter().map(push).collect())
+    }
+
+    /// What its surroundings do to what is in it, per volume [N/m³]: part of what is felt, and none of what its own pressure does.
+    pub fn surroundings(&self, world: &World) -> Result<DVec3> {
+        Ok(-self.density(world)? * world.object(self.object).carried)
     }
 
     /// Finds φ of every face, and φu of a velocity.

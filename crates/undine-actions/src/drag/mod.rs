@@ -1,10 +1,12 @@
-//! The drag of a fluid on small round things: laws by Reynolds number, their exact derivatives, and an implicit step.
+//! The drag of a fluid on small round things: laws by Reynolds number, their exact derivatives, and an implicit step; and on pieces of
+//! thin rods, by the way that they lie in the flow ([`rod`]).
 //!
 //! Only drag is here. The weight of the displaced fluid is buoyancy, which goes with gravity.
 //!
 //! As a [`Force`] it resists: it is linearised at the velocity at which backward Euler would end under drag and all that
 //! drives, which is known exactly ([`step`]). So one Newton iteration takes what falls to its terminal speed without ever
-//! passing it, however long the step is.
+//! passing it, however long the step is. Of a rod the resistance is that at the velocity which is known, K u with u at the end
+//! of the step, as in [`crate::coupled::drag`].
 
 pub mod law;
 pub mod rod;
@@ -14,6 +16,7 @@ pub mod step;
 pub use law::{Body, Drag, Law, Medium, Resistance};
 pub use step::{implicit_velocity, settled};
 
+use rod::Piece;
 use undine_core::glam::DVec3;
 use undine_schema::{Declaration, Dimension, Kind, Parameter};
 use undine_sim::action::force::Drive;
@@ -80,7 +83,8 @@ pub const DECLARATION: Declaration = Declaration {
     name: "drag",
     kind: Kind::Force,
     doc: "The air resists what moves through it",
-    about: "By Reynolds number, for balls of the radius of each particle (`pscale`). Density and viscosity of the air may be \
+    about: "By Reynolds number, for balls of the radius of each particle (`pscale`); pieces of strands by the way they lie in the wind, \
+            whatever the law. Density and viscosity of the air may be \
             set on any Group, so that all that is in it agrees about them; the defaults are air at 20 degC and sea level. \
             Steps may be as long as you like: what falls comes near to its terminal speed and never passes it. \
             Buoyancy is not in it.",
@@ -127,6 +131,9 @@ impl Force for AirDrag {
 
     fn settles_at(&self, at: &Point, drive: &Drive, varying: &[f64]) -> DVec3 {
         let Ok(air) = Medium::new(varying[0], varying[1]) else { return at.velocity };
+        if piece(at).is_some() {
+            return at.velocity;
+        }
         // (m/Δt + Δt K) u = b − k(|u|) u, where K is the stiffness of what drives. Of K counts what it is along b.
         let free = at.mass / drive.step;
         let stiff = drive.step * drive.stiffness;
@@ -144,7 +151,13 @@ impl Force for AirDrag {
         let Ok(air) = Medium::new(varying[0], varying[1]) else {
             return Push::explicit(DVec3::NAN);
         };
-        let drag = self.law.drag(&air, &body(at), at.velocity - self.wind);
+        let relative = at.velocity - self.wind;
+        if let Some(piece) = piece(at) {
+            // The derivative of K itself is left out, so that what is left is symmetric and positive whichever way the wind turns.
+            let resistance = piece.resistance(&air, relative);
+            return Push { by_velocity: -resistance, ..Push::explicit(-(resistance * relative)) };
+        }
+        let drag = self.law.drag(&air, &body(at), relative);
         Push { by_velocity: drag.jacobian, ..Push::explicit(drag.force) }
     }
 
@@ -167,6 +180,11 @@ pub(crate) fn law(ingest: &Ingest<'_>) -> Result<Law> {
     };
     let help = "stay within what `undine help drag` says";
     law.map_err(|why| ingest.bad("law", why.to_string(), help))
+}
+
+/// The piece of a rod that a point stands for, if it does.
+fn piece(at: &Point) -> Option<Piece> {
+    Piece::of_volume(at.along?, at.radius)
 }
 
 fn body(at: &Point) -> Body {

@@ -1,6 +1,6 @@
 //! Every example: it checks, its schedule is the one kept beside it, and it runs.
 
-use crate::program::succeeds;
+use crate::program::{Stage, files, succeeds};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -59,21 +59,68 @@ fn every_example_of_hair_in_air_runs_for_a_few_frames() {
     run_all(1, |scene| has_hair(scene) && has_air(scene));
 }
 
-/// Without its wind, hair in the wind is a hair solver: there is no air, and the hair goes on.
+/// The text of an example's scene.
+fn scene_of(example: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    std::fs::read_to_string(folder.join(example).join("scene.kdl")).expect("a scene")
+}
+
+/// The scene with something else in one place, which it has to have.
+fn with(scene: &str, is: &str, becomes: &str) -> String {
+    assert!(scene.contains(is), "there is no {is}");
+    scene.replace(is, becomes)
+}
+
+/// Without its wind, hair in the wind is a hair solver: there is no air, and the hair goes on, sag-free as it is. With a tenth of its
+/// strands, of which each finds its shape by itself.
 #[test]
 fn hair_in_the_wind_runs_without_its_wind() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/hair-in-the-wind");
-    let cache = TempDir::new().expect("a temporary folder");
-    let set = format!("output.dir={}", cache.path().join("cache").display());
-    let scene = folder.display().to_string();
-    let off = ["--set", "wind.disabled=#true", "--set", "hair/strands.sag-free=#false"];
-    succeeds(&[&["run", &scene, "--quiet", "--set", &set, "--frames", "3"][..], &off].concat());
-    let names: Vec<String> = std::fs::read_dir(cache.path().join("cache"))
-        .expect("a cache")
-        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
-        .collect();
+    let stage = Stage::new(&with(&scene_of("hair-in-the-wind"), "count=2700", "count=270"));
+    let off = ["--set", "wind.disabled=#true"];
+    succeeds(&[&["run", &stage.scene(), "--quiet", "--frames", "3"][..], &off].concat());
+    let names: Vec<String> = files(&stage.cache()).into_keys().collect();
     assert!(names.iter().any(|name| name == "hair-strands.0003.usdc"), "{names:?}");
     assert!(!names.iter().any(|name| name.ends_with(".vdb")), "there is no air: {names:?}");
+}
+
+/// Without its hair it is a wind tunnel with a head in it.
+#[test]
+fn hair_in_the_wind_runs_without_its_hair() {
+    let stage = Stage::new(&scene_of("hair-in-the-wind"));
+    let off = ["--set", "hair.disabled=#true"];
+    succeeds(&[&["run", &stage.scene(), "--quiet", "--frames", "3"][..], &off].concat());
+    let names: Vec<String> = files(&stage.cache()).into_keys().collect();
+    assert!(names.iter().any(|name| name == "wind-air.0003.vdb"), "{names:?}");
+    assert!(!names.iter().any(|name| name.contains("strands")), "there is no hair: {names:?}");
+}
+
+/// Hair on the shaking head hangs as it is in the input as long as the head does not shake: within 1e-3 of its length, for half a second.
+#[test]
+fn hair_on_the_shaking_head_starts_sag_free() {
+    let scene = with(&scene_of("shaking-head"), "count=1600", "count=60");
+    let scene = with(&scene, "output dir=\"cache\"", "output dir=\"cache\" format=\"ply\"");
+    let still = ["0 50 0 deg", "0 -50 0 deg", "0 40 0 deg"]
+        .iter()
+        .fold(scene, |scene, turned| with(&scene, turned, "0 0 0 deg"));
+    let farthest = |scene: &str| {
+        let stage = Stage::new(scene);
+        succeeds(&["run", &stage.scene(), "--quiet", "--frames", "12"]);
+        let vertices = |frame: i64| {
+            let file = stage.cache().join(format!("hair-strands.{frame:04}.ply"));
+            undine_io::read(&file).expect("a frame").points.positions
+        };
+        let first = vertices(1);
+        assert!(first.len() >= 20 * 25, "{} vertices", first.len());
+        let moved = |frame: i64| {
+            let apart = vertices(frame).into_iter().zip(&first).map(|(a, b)| a.distance(*b));
+            apart.fold(0.0, f64::max)
+        };
+        (2..=12).map(moved).fold(0.0, f64::max)
+    };
+    let length = 0.25;
+    let (held, sags) = (farthest(&still), farthest(&with(&still, "sag-free=#true", "")));
+    assert!(held < 1e-3 * length, "it moves by {held} m");
+    assert!(sags > 0.1 * length, "without it by {sags} m, which is little");
 }
 
 #[test]

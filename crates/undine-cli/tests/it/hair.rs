@@ -79,3 +79,31 @@ fn absurd_stiffness_and_thickness_are_asked_about() {
         assert!(checked.error.contains("usual"), "{absurd}: {}", checked.error);
     }
 }
+
+/// Where there is no air there is no drag, which nobody would guess from how strands move.
+#[test]
+fn strands_beyond_the_air_are_told_of_once() {
+    let windy = TUFT.replace(
+        "output",
+        r#"input "tunnel" {
+    box size="10 10 10 cm"
+}
+volume "air" voxel="1 cm" around="hair" padding=1 WITHIN
+pressure
+coupled-drag
+output"#,
+    );
+    let sound = ended(&["run", &Stage::new(&windy.replace("WITHIN", "")).scene()]);
+    assert_eq!(sound.code, 0, "{}", sound.error);
+    assert!(!sound.out.contains("beyond the air"), "{}", sound.out);
+    // Hair is 9 to 19 cm from the middle, and Buckets of 8 cm that the box touches end at 8 cm.
+    let within = windy.replace("WITHIN", "within=\"tunnel\"");
+    let told = ended(&["run", &Stage::new(&within).scene()]);
+    assert_eq!(told.code, 0, "{}", told.error);
+    for words in
+        ["hair: ", "of 45 vertices are beyond the air of `air`", "at (", "`around`", "`within`"]
+    {
+        assert!(told.out.contains(words), "no {words} in\n{}", told.out);
+    }
+    assert_eq!(told.out.matches("beyond the air").count(), 1, "{}", told.out);
+}

@@ -1,6 +1,7 @@
 //! Killed at any moment, a run goes on and makes the same bytes.
 
 use crate::program::{SCENE, Stage, assert_same, files, succeeds, undine};
+use std::collections::BTreeMap;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -11,16 +12,26 @@ fn kills() -> u32 {
 
 #[test]
 fn a_run_killed_at_random_moments_ends_with_the_same_bytes() {
-    let whole = Stage::new(SCENE);
+    let wanted = ends_with_the_same_bytes(SCENE, ".usdc", kills());
+    assert!(wanted.len() > 24, "{:?}", wanted.keys());
+}
+
+/// Kills a run of a scene so often, and lets it end: what it leaves behind is that of a run that nobody killed, which is returned. Frames,
+/// whose names end so, are right as soon as they are there.
+pub fn ends_with_the_same_bytes(
+    scene: &str,
+    ending: &str,
+    kills: u32,
+) -> BTreeMap<String, Vec<u8>> {
+    let whole = Stage::new(scene);
     let began = Instant::now();
     succeeds(&["run", &whole.scene(), "--quiet"]);
     let takes = began.elapsed();
     let wanted = files(&whole.cache());
-    assert!(wanted.len() > 24, "{:?}", wanted.keys());
 
-    let torn = Stage::new(SCENE);
+    let torn = Stage::new(scene);
     let mut seed = 0x9e37_79b9_u64;
-    for kill in 0..kills() {
+    for kill in 0..kills {
         // Moments spread over the run by a fixed sequence, among them checkpoints and renames.
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let part = (seed >> 40) as f64 / (1_u64 << 24) as f64;
@@ -34,13 +45,14 @@ fn a_run_killed_at_random_moments_ends_with_the_same_bytes() {
         child.wait().expect("an end");
         let left = files(&torn.cache());
         for (name, bytes) in
-            left.iter().filter(|(name, _)| name.ends_with(".usdc") && !name.starts_with('.'))
+            left.iter().filter(|(name, _)| name.ends_with(ending) && !name.starts_with('.'))
         {
             assert_eq!(Some(bytes), wanted.get(name), "{name} after kill {kill}");
         }
     }
     succeeds(&["run", &torn.scene(), "--quiet"]);
     assert_same(&files(&torn.cache()), &wanted, "after all kills");
+    wanted
 }
 
 #[test]

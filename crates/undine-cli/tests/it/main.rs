@@ -6,6 +6,8 @@ mod documents;
 mod examples;
 mod files;
 mod hair;
+mod hair_kill;
+mod hair_scenes;
 mod kill;
 mod liquids;
 mod mpi;

@@ -25,6 +25,13 @@ pub struct Channels {
     pub carried: Vec<Handle<f32>>,
 }
 
+impl Channels {
+    /// Those that the scene names.
+    pub fn named(&self) -> &[Handle<f32>] {
+        &self.carried[2..]
+    }
+}
+
 /// Adds a store with these channels to the World.
 pub fn add(
     world: &mut World,

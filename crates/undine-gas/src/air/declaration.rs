@@ -11,7 +11,7 @@ pub const DECLARATION: Declaration = Declaration {
     kind: Kind::Object,
     doc: "Air, with smoke and heat in it, on a grid of cells that is where it is wanted",
     about: "It fills whole Buckets of 8 x 8 x 8 cells: those that `input` touches, those around the Objects that `around` names, and \
-            those that have smoke or heat, each with `padding` more around them; they come and go as these move. Beyond them is \
+            those that have smoke, heat or any of `channels`, each with `padding` more around them; they come and go as these move. Beyond them is \
             still air, or a wind of `velocity`, and what flows out is gone: solids are what bounds it, through `walls`. `pressure` \
             keeps its volume, `gravity` lifts what is warmer than `ambient` and pulls down what is heavy with smoke, and `stamp` \
             brings smoke, heat and wind. A frame has `density` (of smoke), `temperature`, `vel` and the channels it was \
@@ -37,7 +37,7 @@ pub const DECLARATION: Declaration = Declaration {
             "threshold",
             Dimension::NONE,
             1e-3,
-            "smoke of less than this density is not followed",
+            "smoke of less than this density is not followed, nor less of any of `channels`",
         )
         .positive()
         .usually(1e-6, 1.0)

@@ -1,4 +1,4 @@
-//! Where air is: Buckets that solids touch, around Objects, and where smoke or heat is.
+//! Where air is: Buckets that solids touch, around Objects, and where smoke, heat or what else it carries is.
 
 use super::channels::Channels;
 use super::declaration::Settings;
@@ -54,7 +54,7 @@ impl Region {
         stores.map(|store| store.channel("position")).collect()
     }
 
-    /// The Buckets in which there is air, on all processes, given those that [have smoke or heat](followed). Collective.
+    /// The Buckets in which there is air, on all processes, given those that [have what is followed](followed). Collective.
     pub fn buckets(
         &self,
         world: &World,
@@ -105,7 +105,7 @@ pub fn bounded_solid(
     Ok(solid)
 }
 
-/// The Buckets with smoke or heat, of the grid that has those, on all processes. Collective.
+/// The Buckets with smoke, heat or what else the scene names, of the grid that has those, on all processes. Collective.
 pub fn followed(
     world: &World,
     domain: Id<GridDomain>,
@@ -116,7 +116,8 @@ pub fn followed(
     let (volume, domain) = (&world.volumes[volume], &world.domains[domain]);
     let (least, heat) = (settings.threshold as f32, settings.threshold_heat as f32);
     let ambient = volume.column(channels.temperature)?.background();
-    let found = Accessor::new("find smoke", domain).over(volume.topology()).map(
+    let accessor = Accessor::new("find smoke", domain).over(volume.topology());
+    let mut found = accessor.map(
         (volume.own(channels.smoke), volume.own(channels.temperature)),
         |here, (smoke, temperature)| {
             let smoke = smoke.iter().fold(0.0_f32, |most, smoke| most.max(*smoke));
@@ -125,6 +126,12 @@ pub fn followed(
             is_wanted.then(|| here.bucket.key())
         },
     )?;
+    for named in channels.named() {
+        found.extend(accessor.map(volume.own(*named), |here, values| {
+            let is_wanted = values.iter().any(|value| value.abs() >= least);
+            is_wanted.then(|| here.bucket.key())
+        })?);
+    }
     let own = BucketSet::from_keys(found.into_iter().flatten().collect());
     Ok(domain.subset(&own)?.all().clone())
 }

@@ -1,7 +1,10 @@
 //! Air, and what is in it.
 
+mod buoyancy;
+mod dye;
 mod fine;
 mod flow;
+mod open;
 mod plume;
 mod region;
 mod same;

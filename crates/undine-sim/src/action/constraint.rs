@@ -182,6 +182,8 @@ pub(crate) struct Bound<B: Bond<M, N>, const M: usize, const N: usize> {
     store: Id<ElementSet>,
     ends: Vec<(ObjectId, bool)>,
     damping: Rows<M>,
+    /// The time [s] that its elements have their values of.
+    time: f64,
     batches: Vec<Batch<B::Element, M, N>>,
 }
 
@@ -268,7 +270,8 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Behavior for ConstraintBehav
         let damping = Rows::of(ingest.scope, ingest.time, bond.is_hard())?;
         let label = declaration.name;
         let scope = Arc::new(ingest.scope.clone());
-        let bound = Bound { bond, label, scope, store, ends, damping, batches: Vec::new() };
+        let time = ingest.time;
+        let bound = Bound { bond, label, scope, store, ends, damping, time, batches: Vec::new() };
         let mut action = Hosted::new(bound);
         let world = &*ingest.world;
         action.host(|bound, on| bound.tasks(on, world));
@@ -289,6 +292,10 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Behavior for ConstraintBehav
 
     fn coupling(&mut self) -> Option<&mut dyn Coupling> {
         self.action.as_mut().map(|action| &mut action.it as &mut dyn Coupling)
+    }
+
+    fn elastic_energy(&self, world: &World) -> Result<f64> {
+        self.action.as_ref().map_or(Ok(0.0), |action| action.it.elastic_energy(world))
     }
 }
 
@@ -418,8 +425,47 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
         Ok((0..elements.len()).map(|element| (between(element), numbers(element))).collect())
     }
 
-    /// From channels to elements of the system, by the Objects they are between.
+    /// The elements of this substep, and their rows where it begins, for damping and friction, if there are any.
     fn gather(&mut self, world: &World, time: f64) -> Result<()> {
+        self.time = time;
+        self.batches = self.gathered(world)?;
+        let (bond, damping) = (&self.bond, self.damping);
+        let damped = damping.relaxation != 0.0 || damping.dahl.is_some();
+        for batch in self.batches.iter_mut().filter(|_| damped) {
+            let placed = batch.placed(world, 0.0)?;
+            let mut start = std::mem::take(&mut batch.start);
+            batch
+                .term(
+                    self.label,
+                    bond,
+                    Rows { relaxation: 0.0, dahl: None, ..damping },
+                    &|object| Hung::fixed(&placed[&object]),
+                )
+                .values(&mut start)?;
+            batch.start = start;
+        }
+        Ok(())
+    }
+
+    /// ½ Cᵀ S C of all elements where their points are [J], but for hard rows, which hold no energy; added up in order.
+    fn elastic_energy(&self, world: &World) -> Result<f64> {
+        let mut sum = 0.0;
+        // Points may have come and gone since the elements were gathered.
+        for batch in self.gathered(world)? {
+            let placed = batch.placed(world, 0.0)?;
+            for (element, stencil) in batch.elements.iter().zip(&batch.stencil) {
+                let at = std::array::from_fn(|n| placed[&batch.objects[n]][stencil[n] as usize]);
+                let value = self.bond.evaluate(element, &at).value;
+                let force = self.bond.scaling(element).times(&value);
+                let soft = force.iter().zip(&value).filter(|(force, _)| force.is_finite());
+                sum += soft.map(|(force, value)| 0.5 * force * value).sum::<f64>();
+            }
+        }
+        Ok(sum)
+    }
+
+    /// From channels to elements of the system, by the Objects they are between.
+    fn gathered(&self, world: &World) -> Result<Vec<Batch<B::Element, M, N>>> {
         let elements = &world.elements[self.store];
         let mut objects = Vec::with_capacity(N);
         let mut points = Vec::with_capacity(N);
@@ -438,7 +484,7 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
         };
         let (friction, multipliers) = (rows("friction")?, rows("multiplier")?);
         let mut by_id = BTreeMap::new();
-        let values = Values::new(&self.scope, time);
+        let values = Values::new(&self.scope, self.time);
         let mut uniform: Vec<f64> =
             B::VARIES.iter().map(|name| values.number(name)).collect::<Result<_>>()?;
         uniform.resize(B::VARIES.len() + B::MATERIAL.len(), 0.0);
@@ -504,24 +550,7 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
             batch.friction.par_extend(held.clone().map(|held| rows(&friction, held.0)));
             batch.multipliers.par_extend(held.map(|held| rows(&multipliers, held.0)));
         }
-        self.batches = batches.into_values().collect();
-        // The rows where the step begins, for damping and friction, if there are any.
-        let (bond, damping) = (&self.bond, self.damping);
-        let damped = damping.relaxation != 0.0 || damping.dahl.is_some();
-        for batch in self.batches.iter_mut().filter(|_| damped) {
-            let placed = batch.placed(world, 0.0)?;
-            let mut start = std::mem::take(&mut batch.start);
-            batch
-                .term(
-                    self.label,
-                    bond,
-                    Rows { relaxation: 0.0, dahl: None, ..damping },
-                    &|object| Hung::fixed(&placed[&object]),
-                )
-                .values(&mut start)?;
-            batch.start = start;
-        }
-        Ok(())
+        Ok(batches.into_values().collect())
     }
 
     /// What elements know of their rest state goes into channels.

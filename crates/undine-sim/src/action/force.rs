@@ -41,6 +41,8 @@ pub struct Point {
     pub id: u64,
     /// The time at the end of the step [s].
     pub time: f64,
+    /// The piece of a rod that it stands for, from end to end [m]; known to what resists, and none of what is no rod.
+    pub along: Option<DVec3>,
 }
 
 impl Point {
@@ -137,6 +139,8 @@ pub(crate) struct Acting<F> {
     force: F,
     scope: Arc<Scope>,
     on: Vec<(ObjectId, Material)>,
+    /// For each of those, the pieces of rods that its points stand for, if that matters.
+    pieces: Vec<Option<Handle<DVec3>>>,
     fluids: Vec<(ObjectId, FluidField)>,
 }
 
@@ -160,13 +164,14 @@ impl<F: Force> Behavior for ForceBehavior<F> {
         let world = &*ingest.world;
         let offers = |id: &ObjectId| &world.object(*id).offers;
         let on: Vec<_> = scope.iter().filter_map(|id| Some((*id, offers(id).material?))).collect();
+        let pieces = on.iter().map(|(id, _)| offers(id).rods.filter(|_| F::RESISTS)).collect();
         let fluids: Vec<_> = scope.iter().filter_map(|id| Some((*id, offers(id).fluid?))).collect();
         if on.is_empty() && fluids.is_empty() {
             return Ok(());
         }
         let scope = Arc::new(ingest.scope.clone());
         let force = F::create(ingest)?;
-        let mut action = Hosted::new(Acting { force, scope, on, fluids });
+        let mut action = Hosted::new(Acting { force, scope, on, pieces, fluids });
         action.host(Acting::tasks);
         self.action = Some(action);
         Ok(())
@@ -218,9 +223,10 @@ impl<F: Force> Acting<F> {
     fn tasks(&self, on: &mut Tasks<Self>) {
         let mut reads: Vec<ChannelKey> = Vec::new();
         let mut adds: Vec<ChannelKey> = Vec::new();
-        for (_, material) in &self.on {
+        for ((_, material), pieces) in self.on.iter().zip(&self.pieces) {
             let store = material.store();
             reads.extend(store.channels(["position", "v", "mass", "pscale", "id"]));
+            reads.extend(pieces.map(|_| store.channel("along")));
             if F::RESISTS && matches!(material, Material::Spatial(_)) {
                 reads.push(store.channel("v-before"));
             }
@@ -249,10 +255,12 @@ impl<F: Force> Acting<F> {
     }
 
     fn push_material(&mut self, world: &mut World, now: &Moment) -> Result<()> {
-        for (object, material) in &self.on {
+        for ((object, material), pieces) in self.on.iter().zip(&self.pieces) {
             match material {
                 Material::Spatial(spatial) => self.push_spatial(world, *object, spatial, now)?,
-                Material::Topological(points) => self.push_points(world, *object, points, now)?,
+                Material::Topological(points) => {
+                    self.push_points(world, *object, (points, *pieces), now)?;
+                }
             }
         }
         Ok(())
@@ -324,6 +332,7 @@ impl<F: Force> Acting<F> {
                         radius: f64::from(radius[n]),
                         id: id[n],
                         time,
+                        along: None,
                     };
                     for (value, column) in varying.iter_mut().zip(&columns) {
                         if let Some(column) = column {
@@ -347,12 +356,12 @@ impl<F: Force> Acting<F> {
         Ok(())
     }
 
-    /// Over particles in the order of a mesh.
+    /// Over particles in the order of a mesh, which may stand for pieces of rods.
     fn push_points(
         &self,
         world: &World,
         object: ObjectId,
-        on: &Topological,
+        (on, pieces): (&Topological, Option<Handle<DVec3>>),
         now: &Moment,
     ) -> Result<()> {
         let points = &world.points[on.points];
@@ -369,6 +378,7 @@ impl<F: Force> Acting<F> {
         }
         let (velocity, mass) = (points.column(on.velocity)?, points.column(on.mass)?);
         let radius = points.column(on.radius)?;
+        let along = pieces.map(|along| points.column(along)).transpose()?;
         let (mut force, mut stiffness) =
             (points.column_mut(on.force)?, points.column_mut(on.stiffness)?);
         let sums = force.par_iter_mut().zip(stiffness.par_iter_mut());
@@ -380,6 +390,7 @@ impl<F: Force> Acting<F> {
                 radius: radius[n],
                 id: id[n],
                 time: now.time + now.step,
+                along: along.as_ref().map(|along| along[n]),
             };
             let mut varying = uniform;
             for (value, column) in varying.iter_mut().zip(&columns) {
@@ -449,6 +460,11 @@ impl<F: Force> Acting<F> {
 
     /// Over the faces of fluids: u* = u + (1/Δt)(m/Δt² − ∂f/∂x)⁻¹ f, for the component that a face has.
     fn push_fluids(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        if let Some(acceleration) = self.force.acceleration() {
+            for (object, _) in self.fluids.iter().filter(|(_, fluid)| fluid.weight.is_some()) {
+                world.objects[object.0].carried += acceleration;
+            }
+        }
         for (object, fluid) in &self.fluids {
             let entry = world.object(*object);
             let domain = &world.domains[entry.domain];
@@ -494,6 +510,7 @@ impl<F: Force> Acting<F> {
                                 radius: voxel * BALL_OF_A_CUBE,
                                 id: n as u64,
                                 time: now.time + now.step,
+                                along: None,
                             };
                             let push = self.force.evaluate(&point, &uniform[..F::VARIES.len()]);
                             velocity[n] += kick(&push, point.mass, now.step)[axis] as f32;
