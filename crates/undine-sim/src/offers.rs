@@ -299,7 +299,8 @@ pub struct Coupling {
     pub mass: MacHandle,
     /// αρ_s·u_s*, across the face [kg/(m² s)].
     pub momentum: MacHandle,
-    /// D [kg/(m³ s)].
+    /// D [kg/(m³ s)], for what leaves its drag to the pressure. `coupled-drag` does not: solids that are solved by themselves have taken theirs
+    /// before, and would not get what pressure finds.
     pub drag: MacHandle,
 }
 

@@ -135,6 +135,8 @@ const GHIA: [(f64, f64); 10] = [
     (0.0547, -0.03717),
 ];
 
+/// Errors of u fall by 2.6 from 24 to 48 cells (validation case `gas-cavity`), and are 0.34 Δx here. Half as much again is allowed: a limit by what was found, which
+/// tells when things get worse.
 #[test]
 fn a_driven_cavity_turns_as_ghias_does() {
     let off = |cells: u32| {
@@ -165,5 +167,5 @@ fn a_driven_cavity_turns_as_ghias_does() {
     };
     let found = off(24);
     println!("RMS off Ghia: {found:.4}");
-    assert!(found < 0.02, "{found}");
+    assert!(found < 0.5 / 24.0, "{found}");
 }

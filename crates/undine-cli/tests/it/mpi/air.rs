@@ -1,6 +1,6 @@
 //! Smoke rises on several processes as it does on one, within what rounding may do, also where ways lead from one to another.
 
-use super::together::runs;
+use super::together::{in_the_full_tier, runs};
 use crate::program::{Stage, assert_same, files, succeeds};
 use std::collections::BTreeMap;
 use undine_vdb::{Content, File, VOXELS};
@@ -37,10 +37,15 @@ fn smoke(stage: &Stage, frame: i64) -> BTreeMap<[i32; 3], Vec<f32>> {
     tree.leaves.origins.iter().copied().zip(values).collect()
 }
 
-fn rises_as_on_one(scene: &str) {
+/// Voxels of smoke of half the size of cells, on cells of twice the size.
+fn fine() -> String {
+    PLUME.replace("voxel=\"2 cm\"", "voxel=\"4 cm\" fine-smoke=#true")
+}
+
+fn rises_as_on_one(scene: &str, processes: usize) {
     let (one, several) = (Stage::new(scene), Stage::new(scene));
     succeeds(&["run", &one.scene(), "--quiet"]);
-    runs(2, &several, &["--quiet"]);
+    runs(processes, &several, &["--quiet"]);
     // To begin with there is no smoke, and no file of it.
     for frame in [2, 3, 5] {
         let (found, wanted) = (smoke(&several, frame), smoke(&one, frame));
@@ -49,27 +54,46 @@ fn rises_as_on_one(scene: &str) {
         assert!(total > 100.0, "{total}");
         let pairs = found.values().flatten().zip(wanted.values().flatten());
         let off = pairs.fold(0.0_f32, |most, (a, b)| most.max((a - b).abs()));
-        assert!(off < 1e-3, "frame {frame}: smoke is off by {off}");
+        assert!(off < 1e-3, "frame {frame} on {processes} processes: smoke is off by {off}");
     }
 }
 
 #[test]
 fn smoke_rises_on_two_processes_as_on_one() {
-    rises_as_on_one(PLUME);
+    rises_as_on_one(PLUME, 2);
+}
+
+#[test]
+fn smoke_rises_on_four_processes_as_on_one() {
+    in_the_full_tier(|| rises_as_on_one(PLUME, 4));
 }
 
 /// Voxels of smoke and the cells that they are in may lie on different processes.
 #[test]
 fn fine_smoke_rises_on_two_processes_as_on_one() {
-    rises_as_on_one(&PLUME.replace("voxel=\"2 cm\"", "voxel=\"4 cm\" fine-smoke=#true"));
+    rises_as_on_one(&fine(), 2);
+}
+
+#[test]
+fn fine_smoke_rises_on_four_processes_as_on_one() {
+    in_the_full_tier(|| rises_as_on_one(&fine(), 4));
 }
 
 #[test]
 fn air_on_two_processes_that_was_ended_goes_on_to_the_same_bytes() {
+    goes_on_to_the_same_bytes(2);
+}
+
+#[test]
+fn air_on_four_processes_that_was_ended_goes_on_to_the_same_bytes() {
+    in_the_full_tier(|| goes_on_to_the_same_bytes(4));
+}
+
+fn goes_on_to_the_same_bytes(processes: usize) {
     let (whole, torn) = (Stage::new(PLUME), Stage::new(PLUME));
-    runs(2, &whole, &["--quiet"]);
-    runs(2, &torn, &["--quiet", "--frames", "2"]);
-    runs(2, &torn, &["--quiet"]);
+    runs(processes, &whole, &["--quiet"]);
+    runs(processes, &torn, &["--quiet", "--frames", "2"]);
+    runs(processes, &torn, &["--quiet"]);
     let last = |stage: &Stage| {
         let all = files(&stage.cache());
         let last = |name: &String| name.contains(".0005.") || name == "checkpoint.0005.undine";

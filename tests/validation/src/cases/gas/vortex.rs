@@ -54,7 +54,7 @@ fn run() -> Verdict {
             verdict = match (advection, reflection) {
                 ("semi-lagrangian", _) => verdict.at_most(&name, found, voxel * (0.25 + 0.0625)),
                 (_, false) => verdict.near(&name, found, 0.0625 * voxel, 0.00625 * voxel),
-                // No law gives the constant of the second order.
+                // No law gives the constant of the second order: found are 0.076 and 0.085 on 32 cells.
                 (_, true) => verdict.at_most(&name, found.abs(), 0.1 * voxel * voxel),
             };
         }

@@ -4,16 +4,15 @@
 //! A flow in two dimensions: one Bucket along the cylinder, closed without friction at both ends. The stream is 12 diameters wide, which
 //! makes it faster beside the cylinder by up to a twelfth.
 
+use super::flat::{cuboid, data, velocities_at};
 use crate::page::Case;
 use crate::verdict::Verdict;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use undine_core::glam::DVec3;
 use undine_core::memory::MemoryBudget;
-use undine_core::volume::{Interpolation, foreign};
 use undine_geometry::{Pose, Shape};
 use undine_schema::setup::{Behavior, Group};
-use undine_sim::input::{Data, Geometry};
 use undine_sim::timeline::Substeps;
 use undine_sim::{Result, Simulation, Timeline};
 
@@ -47,10 +46,11 @@ fn run() -> Verdict {
 
 fn simulate() -> Result<(f64, f64)> {
     let mut simulation = stream()?;
+    let behind = DVec3::new(2.0 * ACROSS, 0.0, 4.0 * VOXEL);
     let mut across = Vec::new();
     for _ in 0..(RATE * LENGTH) as usize {
         simulation.advance_frame(&mut (), |_, _| Ok(()))?;
-        across.push(velocity_at(&simulation, DVec3::new(2.0 * ACROSS, 0.0, 4.0 * VOXEL))?.y);
+        across.push(velocities_at(&simulation, &[behind])?[0].y);
     }
     let settled = &across[(RATE * SETTLED) as usize..];
     // When it passes zero upwards, between two frames.
@@ -70,18 +70,14 @@ fn simulate() -> Result<(f64, f64)> {
 
 /// A cylinder in a wind, a little off the middle, so that it does not wait for rounding to begin.
 fn stream() -> Result<Simulation> {
-    let cuboid = |min: DVec3, max: DVec3| -> Result<Shape> {
-        let pose = Pose { translation: 0.5 * (min + max), ..Pose::IDENTITY };
-        Ok(Shape::cuboid(0.5 * (max - min))?.moved(&pose)?)
-    };
     let (low, high) = (DVec3::new(-4.0, -6.0, 0.0), DVec3::new(12.0, 6.0, 0.0));
     let thick = DVec3::Z * 7.5 * VOXEL;
     let room = cuboid(ACROSS * low + 0.5 * VOXEL, ACROSS * high + thick)?;
     let pose = Pose { translation: DVec3::new(0.0, 0.3 * VOXEL, 0.0), ..Pose::IDENTITY };
     let cylinder = Shape::cylinder(0.5 * ACROSS, 1.0)?.moved(&pose)?;
-    let data = |shape| Arc::new(Data::new(Geometry::Shape(Arc::new(shape))));
-    let inputs =
-        BTreeMap::from([("room".to_owned(), data(room)), ("cylinder".to_owned(), data(cylinder))]);
+    let inputs = [("room", room), ("cylinder", cylinder)]
+        .map(|(name, shape)| (name.to_owned(), Arc::new(data(shape))));
+    let inputs = BTreeMap::from(inputs);
     let of = Behavior::new;
     let wind = [WIND, 0.0, 0.0];
     let inflow = || of(&undine_fluid::inflow::DECLARATION);
@@ -109,18 +105,4 @@ fn stream() -> Result<Simulation> {
         [undine_gas::BEHAVIORS, undine_fluid::BEHAVIORS, undine_actions::BEHAVIORS].concat();
     let timeline = Timeline { fps: RATE, substeps: Substeps::Fixed(2), ..Timeline::default() };
     Simulation::new(&setup, &kinds, timeline, Arc::new(inputs), MemoryBudget::unlimited())
-}
-
-/// The velocity [m/s] at a place [m].
-fn velocity_at(simulation: &Simulation, at: DVec3) -> Result<DVec3> {
-    let world = &simulation.world;
-    let fluids = world.objects.iter().filter_map(|object| Some((object, object.offers.fluid?)));
-    let mut found = DVec3::ZERO;
-    for (object, field) in fluids {
-        let (domain, volume) = (&world.domains[object.domain], &world.volumes[field.volume]);
-        let how = Interpolation::Linear;
-        let all = foreign::sample_velocities(domain, volume, field.velocity, how, &[at])?;
-        found += all[0].as_dvec3();
-    }
-    Ok(found)
 }
