@@ -208,8 +208,8 @@ impl Collision {
         self.touching.as_mut().map_or(Ok(()), |touching| touching.hold(world, now))
     }
 
-    fn remember(&mut self, world: &mut World, now: &Moment) -> Result<()> {
-        self.touching.as_mut().map_or(Ok(()), |touching| touching.remember(world, now))
+    fn remember(&mut self, world: &mut World, _: &Moment) -> Result<()> {
+        self.touching.as_mut().map_or(Ok(()), |touching| touching.remember(world))
     }
 
     fn collide(&mut self, world: &mut World, now: &Moment) -> Result<()> {

@@ -91,6 +91,14 @@ fn forces(simulation: &Simulation) -> Vec<DVec3> {
     contacts.column(contacts.handle::<DVec3>("force").unwrap()).unwrap().to_vec()
 }
 
+/// The same, each with the normal of its contact.
+pub fn forces_and_normals(simulation: &Simulation) -> Vec<[DVec3; 2]> {
+    let mut stores = simulation.world.elements.iter();
+    let contacts = stores.find(|(_, elements)| elements.label() == "collision").unwrap().1;
+    let column = |name: &str| contacts.column(contacts.handle::<DVec3>(name).unwrap()).unwrap();
+    column("force").iter().zip(column("normal").iter()).map(|(f, n)| [*f, *n]).collect()
+}
+
 /// Forces are on the cone of friction where it slides, and within where it sticks; together they carry the weight.
 #[test]
 fn forces_are_on_the_cone_and_carry_the_weight() {
