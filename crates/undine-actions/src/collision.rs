@@ -146,7 +146,9 @@ impl Operator for Collision {
                     StoreId::from(on.bodies.centres.points).channels::<3>(names)
                 })
             };
-            if bodies().next().is_some() {
+            // Springs part by themselves what overlaps.
+            let is_hard = touching.manner.stiffness.is_none();
+            if is_hard && bodies().next().is_some() {
                 let boundary = bodies()
                     .flat_map(|on| StoreId::from(on.points).channels(["position", "frame"]));
                 on.task(Stage::Part, "part what overlaps", Self::part)
@@ -158,7 +160,7 @@ impl Operator for Collision {
                 .reads(looks())
                 .reads(own());
             // · Stage::SolveSolids      contacts are found and solved      with all that is coupled
-            if bodies().next().is_some() {
+            if is_hard && bodies().next().is_some() {
                 on.task(Stage::Extend, "hold what swims", Self::hold).writes(centres([
                     "position",
                     "orientation",
@@ -187,6 +189,9 @@ impl Operator for Collision {
 impl Collision {
     fn begin(&mut self, world: &mut World, now: &Moment) -> Result<()> {
         if let Some(touching) = &mut self.touching {
+            if now.count == 0 {
+                touching.check(world, now)?;
+            }
             touching.begin(world)?;
         }
         if now.count > 0 {
@@ -208,8 +213,8 @@ impl Collision {
         self.touching.as_mut().map_or(Ok(()), |touching| touching.hold(world, now))
     }
 
-    fn remember(&mut self, world: &mut World, now: &Moment) -> Result<()> {
-        self.touching.as_mut().map_or(Ok(()), |touching| touching.remember(world, now))
+    fn remember(&mut self, world: &mut World, _: &Moment) -> Result<()> {
+        self.touching.as_mut().map_or(Ok(()), |touching| touching.remember(world))
     }
 
     fn collide(&mut self, world: &mut World, now: &Moment) -> Result<()> {

@@ -3,12 +3,12 @@
 //! Bodies stay where the step began. Strands that would pass through each other move together, with the velocity of their common
 //! momentum, and as they were when the step began (rigid impact zones; Provot 1997, *Collision and self-collision handling in cloth model
 //! dedicated to design garments*; Bridson et al. 2002, *Robust treatment of collisions, contact and friction for cloth animation*, §7.4).
-//! Strands that would pass through what the scene moves stay where they are, or go with what holds them. Whatever that brings into the way
+//! Strands that would pass through what the scene moves stay where they are on it, or go with what holds them. Whatever that brings into the way
 //! of others is held back with them, until nobody passes.
 
-use super::find::Part;
+use super::find::{Found, Part};
 use super::{Side, Touching};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use undine_core::Forest;
 use undine_core::glam::DVec3;
 use undine_sim::coupling::Coupling;
@@ -35,8 +35,8 @@ pub(super) fn strands(count: usize, edges: &[[u32; 2]]) -> Vec<u32> {
 struct Zones {
     /// The zone of each strand, named by its least.
     of: BTreeMap<Strand, Strand>,
-    /// Zones that stay.
-    stay: BTreeSet<Strand>,
+    /// Zones that stay where they are on what the scene moves, and how far that takes them [m].
+    stay: BTreeMap<Strand, DVec3>,
 }
 
 impl Zones {
@@ -48,14 +48,17 @@ impl Zones {
         let (one, other) = (self.of(one), self.of(other));
         let (least, most) = (one.min(other), one.max(other));
         self.of.values_mut().filter(|zone| **zone == most).for_each(|zone| *zone = least);
-        if self.stay.remove(&most) {
-            self.stay.insert(least);
+        if let Some(way) = self.stay.remove(&most) {
+            self.stays(least, way);
         }
     }
 
-    fn stays(&mut self, strand: Strand) {
+    fn stays(&mut self, strand: Strand, way: DVec3) {
         let zone = self.of(strand);
-        self.stay.insert(zone);
+        let known = self.stay.entry(zone).or_insert(way);
+        if way.length_squared() > known.length_squared() {
+            *known = way;
+        }
     }
 }
 
@@ -63,26 +66,25 @@ impl Touching {
     /// Holds back what breaks the laws of contacts.
     pub(super) fn hold_back(&mut self, world: &World, now: &Moment) -> Result<()> {
         let mut zones = Zones::default();
+        // What is off has to be good enough.
+        self.again = usize::MAX;
         for round in 0..MOST_ROUNDS {
-            let broken: Vec<[Part; 2]> = self
-                .found
-                .iter()
-                .filter(|found| self.is_broken(found))
-                .map(|found| [found.first, found.second])
-                .collect();
-            let strands = |part: &Part| self.strand_of(part);
-            for parts in &broken {
-                match [strands(&parts[0]), strands(&parts[1])] {
+            let broken: Vec<Found> =
+                self.found.iter().filter(|found| found.is_broken()).copied().collect();
+            for found in &broken {
+                match [&found.first, &found.second].map(|part| self.strand_of(part)) {
                     [Some(one), Some(other)] => zones.join(one, other),
-                    [Some(one), None] | [None, Some(one)] => zones.stays(one),
+                    [Some(one), None] => zones.stays(one, self.carries(found)),
+                    [None, Some(one)] => zones.stays(one, DVec3::ZERO),
                     [None, None] => {}
                 }
             }
             if round + 1 == MOST_ROUNDS {
                 let all: Vec<Strand> = zones.of.keys().copied().collect();
-                all.into_iter().for_each(|strand| zones.stays(strand));
+                all.into_iter().for_each(|strand| zones.stays(strand, DVec3::ZERO));
             }
-            self.bodies_stay(world, broken.as_flattened())?;
+            let parts = broken.iter().flat_map(|found| [found.first, found.second]);
+            self.bodies_stay(world, &parts.collect::<Vec<_>>())?;
             self.move_zones(world, &zones, now.step)?;
             if !self.breaks_laws(world, now)? {
                 break;
@@ -90,6 +92,18 @@ impl Touching {
             self.find_contacts(world, now)?;
         }
         Ok(())
+    }
+
+    /// How far what the scene moves takes a place of a strand that touches it [m]. Bodies stay, for their part.
+    fn carries(&self, found: &Found) -> DVec3 {
+        let (Part::Particles { object, on }, Part::Still) = (found.first, found.second) else {
+            return DVec3::ZERO;
+        };
+        let side = self.sides.iter().find(|side| side.object == object);
+        let start = side.map_or(found.places[0], |side| {
+            on.iter().map(|&(n, weight)| side.start[n as usize] * weight).sum()
+        });
+        found.places[0] - start - found.contact.slip
     }
 
     fn strand_of(&self, part: &Part) -> Option<Strand> {
@@ -146,10 +160,10 @@ impl Touching {
         }
         let way = |zone: &Strand| match (led.get(zone), sums.get(zone)) {
             (Some(led), _) => *led,
-            (None, Some((mass, momentum))) if !zones.stay.contains(zone) => {
+            (None, Some((mass, momentum))) if !zones.stay.contains_key(zone) => {
                 *momentum / *mass * step
             }
-            _ => DVec3::ZERO,
+            _ => zones.stay.get(zone).copied().unwrap_or(DVec3::ZERO),
         };
         for (number, side) in self.sides.iter().enumerate() {
             if let Embedded::OnRods(on) = side.boundary {
@@ -206,9 +220,9 @@ mod tests {
     fn zones_that_join_stay_if_one_of_them_does() {
         let mut zones = Zones::default();
         zones.join((0, 5), (0, 9));
-        zones.stays((1, 0));
+        zones.stays((1, 0), DVec3::X);
         zones.join((1, 0), (0, 9));
-        assert_eq!(zones.of.values().copied().collect::<BTreeSet<_>>().len(), 1);
-        assert!(zones.stay.contains(&(0, 5)));
+        assert_eq!(zones.of.values().copied().collect::<std::collections::BTreeSet<_>>().len(), 1);
+        assert_eq!(zones.stay.get(&(0, 5)), Some(&DVec3::X));
     }
 }

@@ -14,6 +14,8 @@ pub(super) struct Memory {
     points: [Handle<u64>; 4],
     /// The force on the first of the two [N].
     force: Handle<DVec3>,
+    /// Towards the first, of length 1.
+    normal: Handle<DVec3>,
     known: BTreeMap<Key, DVec3>,
 }
 
@@ -27,8 +29,9 @@ impl Memory {
             |n: usize| elements.add_channel(&ChannelSpec::new(format!("point-{n}"), 0_u64));
         let points = [point(0)?, point(1)?, point(2)?, point(3)?];
         let force = elements.add_channel(&ChannelSpec::new("force", DVec3::ZERO).unit("N"))?;
+        let normal = elements.add_channel(&ChannelSpec::new("normal", DVec3::ZERO))?;
         let store = ingest.world.elements.add(elements);
-        Ok(Self { store, objects, points, force, known: BTreeMap::new() })
+        Ok(Self { store, objects, points, force, normal, known: BTreeMap::new() })
     }
 
     pub fn store(&self) -> StoreId {
@@ -63,6 +66,13 @@ impl Memory {
         }
     }
 
+    /// Stretches the spring of a contact along its surface by what the step before has left.
+    pub fn stretch(&self, found: &mut Found) {
+        let Found { contact, key, .. } = found;
+        let left = self.known.get(key).copied().unwrap_or(DVec3::ZERO);
+        contact.slip -= contact.compliance * left.reject_from_normalized(contact.normal);
+    }
+
     /// Writes the forces that act.
     pub fn remember(&mut self, world: &mut World, found: &[Found]) -> Result<()> {
         let elements = &mut world.elements[self.store];
@@ -84,6 +94,11 @@ impl Memory {
         let mut column = elements.column_mut(self.force)?;
         for (force, found) in column.iter_mut().zip(found.iter().filter(acts)) {
             *force = found.contact.force;
+        }
+        drop(column);
+        let mut column = elements.column_mut(self.normal)?;
+        for (normal, found) in column.iter_mut().zip(found.iter().filter(acts)) {
+            *normal = found.contact.normal;
         }
         Ok(())
     }

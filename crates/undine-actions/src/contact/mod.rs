@@ -3,9 +3,10 @@
 //!
 //! *Detection* (`find`) looks for contacts at the iterate of the Newton loop, along the whole way since the step began. *Response* is
 //! hard, where contacts go into the coupled system as they are, which finds forces that fulfil Coulomb's law exactly
-//! ([`undine_sim::newton::touch`]); or it is by penalties, stiff springs of an energy ([`undine_sim::newton::penalty`]). Forces are kept in channels, for the next step to begin with. What overlaps when a step begins is parted
+//! ([`undine_sim::newton::touch`]); or it is by penalties, where they give way as stiff springs do ([`undine_sim::newton::contact`]). Forces are kept in channels, for the next step to begin with. What overlaps when a step begins is parted
 //! without a jolt, and what a fluid has pushed into something is taken out again (`part`). What would pass through something all the same is held back (`hold_back`).
 
+mod against;
 mod find;
 mod hold_back;
 mod memory;
@@ -23,15 +24,15 @@ use undine_core::glam::{DQuat, DVec3};
 use undine_geometry::Pose;
 use undine_geometry::collider::Collider;
 use undine_sim::coupling::{self, Coupling};
-use undine_sim::newton::{
-    Contact, Contacts, Embedded as Hung, PenaltyTerm, Pose as BodyPose, Term, penalty,
-};
+use undine_sim::newton::{Contact, Contacts, Embedded as Hung, Term};
 use undine_sim::offers::{Embedded, SolidBodies};
 use undine_sim::world::ChannelKey;
 use undine_sim::{Id, Ingest, Moment, ObjectId, Result, StoreId, World};
 
 /// Friction between bodies, where the scene says nothing.
 const BODY_FRICTION: f64 = 0.3;
+/// How often a step is made again at most because contacts are off.
+const MOST_AGAIN: usize = 2;
 /// The radius of boundary particles of bodies, as a part of the body's.
 const SKIN: f64 = 1e-6;
 
@@ -57,8 +58,8 @@ pub struct Touching {
     found: Vec<Found>,
     /// Who may come near to whom in this step.
     known: Candidates,
-    /// Where bodies were when contacts were found.
-    then: BTreeMap<ObjectId, Vec<BodyPose>>,
+    /// How often this step was made again because of contacts.
+    again: usize,
 }
 
 /// An Object whose boundary particles bump into things, during a step.
@@ -138,9 +139,9 @@ impl Touching {
             ingest.world.objects[object.0].coupled = true;
         }
         let memory = Memory::new(ingest)?;
-        let (manner, then) = (Manner::default(), BTreeMap::new());
+        let manner = Manner::default();
         let (found, known) = (Vec::new(), Candidates::default());
-        Ok(Some(Self { sides, colliders, bodies, memory, manner, found, known, then }))
+        Ok(Some(Self { sides, colliders, bodies, memory, manner, found, known, again: 0 }))
     }
 
     /// The stores that it looks at.
@@ -179,6 +180,7 @@ impl Touching {
         }
         self.found.clear();
         self.known = Candidates::default();
+        self.again = 0;
         self.memory.recall(world)
     }
 
@@ -197,22 +199,8 @@ impl Touching {
     }
 
     /// Keeps the forces that the next step begins with.
-    pub fn remember(&mut self, world: &mut World, now: &Moment) -> Result<()> {
-        if let Some(stiffness) = self.manner.stiffness {
-            self.find_contacts(world, now)?;
-            for found in &mut self.found {
-                found.contact.force = penalty::push(&found.contact, stiffness).force;
-            }
-        }
+    pub fn remember(&mut self, world: &mut World) -> Result<()> {
         self.memory.remember(world, &self.found)
-    }
-
-    /// Whether the iterate breaks the law of a contact. Springs may be pressed, but not gone through.
-    fn is_broken(&self, found: &Found) -> bool {
-        match self.manner.stiffness {
-            None => found.is_broken(),
-            Some(_) => found.passes,
-        }
     }
 
     /// Where everything is at the iterate of a step. The first look in a step is at where it would be without forces.
@@ -264,7 +252,6 @@ impl Touching {
             let Some(collider) = &world.colliders[*id] else { continue };
             let step = collider.during(now.time, now.time + now.step)?;
             surroundings.against_collider(*object, &step, out)?;
-            surroundings.edges_against_collider(*object, &step, out)?;
         }
         surroundings.against_bodies(out)
     }
@@ -276,37 +263,8 @@ impl Touching {
         Some(Lattice { frame: *domain.frame(), budget: &world.budget })
     }
 
-    /// How far the two sides of a contact have gone relative to each other since it was found [m].
-    fn moved_since<'a>(&self, found: &Found, hung: &dyn Fn(ObjectId) -> Hung<'a>) -> DVec3 {
-        let moved = |part: &Part, place: DVec3| match part {
-            Part::Still => DVec3::ZERO,
-            Part::Particles { object, on } => {
-                let side = self.sides.iter().find(|side| side.object == *object);
-                match (side.and_then(|side| side.body.get(on[0].0 as usize)), self.then.get(object))
-                {
-                    (Some(&body), Some(then)) => {
-                        let then = &then[body as usize];
-                        hung(*object).carried(body as usize, found.at, then) - found.at
-                    }
-                    _ => {
-                        let placed = hung(*object);
-                        let weighted =
-                            |&(n, weight): &(u32, f64)| placed.placed()[n as usize].x * weight;
-                        on.iter().map(weighted).sum::<DVec3>() - place
-                    }
-                }
-            }
-            Part::Body { object, body } => self.then.get(object).map_or(DVec3::ZERO, |then| {
-                let then = &then[*body as usize];
-                hung(*object).carried(*body as usize, found.at, then) - found.at
-            }),
-        };
-        moved(&found.first, found.places[0]) - moved(&found.second, found.places[1])
-    }
-
     /// Contacts of edges that the last solve of this step has put to work, where everything is now. What they hold apart does not come near
     /// any more, so that a look finds it at another place, or not at all; without them the next solve would let it through.
-    /// Friction is left to those that are found where surfaces touch now.
     fn still_at_work(
         &self,
         world: &World,
@@ -316,9 +274,21 @@ impl Touching {
     ) -> Vec<Found> {
         let surroundings = self.surroundings(world, here, now);
         let acts = before.iter().filter(|found| found.contact.force != DVec3::ZERO);
-        let mut kept: Vec<Found> = acts.filter_map(|found| surroundings.again(found)).collect();
-        kept.iter_mut().for_each(|found| found.contact.friction = 0.0);
-        kept
+        acts.filter_map(|found| surroundings.again(found)).collect()
+    }
+
+    /// Tells whether thin things that rest on something are off where a step [s] has led to; not for ever.
+    fn off(&self, step: f64) -> impl Fn(&Found) -> bool + Sync + Send + use<> {
+        let acts = self.found.iter().filter(|found| found.contact.force != DVec3::ZERO);
+        let forces: BTreeMap<Key, DVec3> =
+            acts.map(|found| (found.key, found.contact.force)).collect();
+        let thin = self.sides.iter().filter(|side| side.body.is_empty());
+        let thin: Vec<u32> = thin.map(|side| side.object.0 as u32).collect();
+        let looks = self.again < MOST_AGAIN;
+        move |found| {
+            let force = forces.get(&found.key).copied().unwrap_or(DVec3::ZERO);
+            looks && thin.contains(&found.key.objects[0]) && found.is_off(force, step)
+        }
     }
 
     /// Keeps contacts beside those that were found, but for those that were found again.
@@ -450,16 +420,8 @@ impl Coupling for Touching {
         self.sides.iter().map(|side| side.object).collect()
     }
 
-    fn terms<'a>(&'a self, hung: &dyn Fn(ObjectId) -> Hung<'a>) -> Vec<Box<dyn Term + 'a>> {
-        let Some(stiffness) = self.manner.stiffness else { return Vec::new() };
-        let mut contacts = Contacts::new();
-        self.hang(hung, &mut contacts, |found| {
-            let moved = self.moved_since(found, hung);
-            let contact = found.contact;
-            let gap = contact.gap + moved.dot(contact.normal);
-            Contact { gap, slip: contact.slip + moved, ..contact }
-        });
-        vec![Box::new(PenaltyTerm { name: "collision", contacts, stiffness })]
+    fn terms<'a>(&'a self, _: &dyn Fn(ObjectId) -> Hung<'a>) -> Vec<Box<dyn Term + 'a>> {
+        Vec::new()
     }
 
     fn take_multipliers(&mut self, _: &mut dyn Iterator<Item = Vec<f64>>) {}
@@ -474,51 +436,47 @@ impl Coupling for Touching {
             surroundings.against_each_other(&lattice, &mut known, &mut found)?;
         }
         self.known = known;
-        self.then.clear();
-        let movable: Vec<_> = self.movable().collect();
-        for (object, on) in movable {
-            self.then.insert(object, coupling::poses(world, &on.bodies)?);
-        }
-        let mut before = std::mem::replace(&mut self.found, found);
-        if self.manner.stiffness.is_some() {
-            // Springs along surfaces begin with what the step before has left.
-            before.clear();
-        }
-        let kept = self.still_at_work(world, &before, &here, now);
+        let before = std::mem::replace(&mut self.found, found);
         self.memory.guess(&before, &mut self.found);
-        self.keep(kept);
+        match self.manner.stiffness {
+            // Springs along surfaces begin with what the step before has left.
+            Some(_) => self.found.iter_mut().for_each(|found| self.memory.stretch(found)),
+            None => {
+                let kept = self.still_at_work(world, &before, &here, now);
+                self.keep(kept);
+            }
+        }
         Ok(())
     }
 
     fn breaks_laws(&mut self, world: &World, now: &Moment) -> Result<bool> {
-        // What was to bounce may break its law wherever it is, and so may springs.
-        if self.manner.stiffness.is_some() || self.manner.restitution > 0.0 {
+        // What was to bounce may break its law wherever it is.
+        if self.manner.restitution > 0.0 {
             self.find_contacts(world, now)?;
-            return Ok(self.found.iter().any(|found| self.is_broken(found)));
+            return Ok(self.found.iter().any(Found::is_broken));
         }
         let here = self.iterate(world, now)?;
         let mut known = std::mem::take(&mut self.known);
         let surroundings = self.surroundings(world, &here, now);
         let mut found = Vec::new();
         self.against_solids(&surroundings, world, now, &mut found)?;
-        let mut breaks = found.iter().any(Found::is_broken);
-        if let Some(lattice) = self.lattice(world).filter(|_| !breaks) {
-            breaks = surroundings.any_break(&lattice, &mut known)?;
-        }
+        let off = self.off(now.step);
+        let is_bad = |found: &Found| found.is_broken() || off(found);
+        let any = found.iter().any(is_bad)
+            || match self.lattice(world) {
+                Some(lattice) => surroundings.any_pair(&lattice, &mut known, is_bad)?,
+                None => false,
+            };
         self.known = known;
-        Ok(breaks)
+        self.again = self.again.saturating_add(usize::from(any));
+        Ok(any)
     }
 
     fn contacts<'a>(&self, hung: &dyn Fn(ObjectId) -> Hung<'a>, out: &mut Contacts) {
-        if self.manner.stiffness.is_none() {
-            self.hang(hung, out, |found| found.contact);
-        }
+        self.hang(hung, out, |found| found.contact);
     }
 
     fn take_contact_forces(&mut self, forces: &mut dyn Iterator<Item = DVec3>) {
-        if self.manner.stiffness.is_some() {
-            return;
-        }
         for (found, force) in self.found.iter_mut().zip(forces) {
             found.contact.force = force;
         }

@@ -120,12 +120,17 @@ impl Surroundings<'_> {
         Ok(())
     }
 
-    /// Whether any two edges break the law of their contact.
-    pub fn any_break(&self, lattice: &Lattice<'_>, known: &mut Candidates) -> Result<bool> {
+    /// Whether the contact of any two edges that have met is such.
+    pub fn any_pair(
+        &self,
+        lattice: &Lattice<'_>,
+        known: &mut Candidates,
+        is: impl Fn(&Found) -> bool + Sync + Send,
+    ) -> Result<bool> {
         let (all, pairs) = self.pairs(lattice, known, Ask::Met)?;
         let breaks = |&[a, b]: &[u32; 2]| -> Result<bool> {
             let found = self.pair(&all[a as usize], &all[b as usize])?;
-            Ok(found.is_some_and(|found| found.is_broken()))
+            Ok(found.is_some_and(|found| is(&found)))
         };
         let any = pairs[self.part(pairs.len())]
             .par_iter()

@@ -72,14 +72,17 @@ impl Movable {
 }
 
 impl Touching {
+    /// Refuses a run that begins with bodies deep inside of something.
+    pub fn check(&mut self, world: &World, now: &Moment) -> Result<()> {
+        let found = self.overlaps(world, now)?;
+        self.check_start(world, &found)
+    }
+
     /// Parts what overlaps where a step begins. What overlaps by much when the run begins is refused.
     pub fn part(&mut self, world: &mut World, now: &Moment) -> Result<()> {
         let mut found = self.overlaps(world, now)?;
         if now.count == 0 {
             self.check_start(world, &found)?;
-        }
-        if self.manner.stiffness.is_some() {
-            return Ok(());
         }
         found.retain(|found| found.contact.gap < -LEAST);
         for found in &mut found {
@@ -127,7 +130,7 @@ impl Touching {
     /// Solves contacts once more where a fluid has moved bodies: their velocities, and places at the end of the step.
     pub fn hold(&mut self, world: &mut World, now: &Moment) -> Result<()> {
         let swims = |side: &Side| world.object(side.object).swims;
-        if self.manner.stiffness.is_some() || !self.sides.iter().any(swims) {
+        if !self.sides.iter().any(swims) {
             return Ok(());
         }
         self.find_contacts(world, now)?;

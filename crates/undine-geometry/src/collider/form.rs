@@ -1,7 +1,8 @@
 //! What a collider is made of, in its own coordinates.
 
 use super::advance::{Gone, Way, first_contact};
-use super::triangles::{Moving, touch_resting};
+use super::edge::{EdgeTouch, EdgeWay, MeshWay};
+use super::triangles::{Moving, half_thickness, touch_resting};
 use crate::deformation::Deformation;
 use crate::error::{GeometryError, Result};
 use crate::levelset::{DistanceSampler, LevelSet};
@@ -229,6 +230,22 @@ impl FormStep<'_> {
                     self.advance(near, STEEPNESS_BETWEEN_VOXELS, |at| sampler.distance(at));
                 Ok((touch.map(|touch| touch.later(first, last)), kept))
             }
+        }
+    }
+
+    /// The first touch of the inside of an edge with an edge of a mesh during a leg, and how near it may come on the next [m].
+    pub fn first_touch_of_edge(
+        &self,
+        leg: usize,
+        way: &EdgeWay,
+    ) -> Result<(Option<EdgeTouch>, Option<f64>)> {
+        match self {
+            Self::Mesh(mesh) => {
+                let near = mesh.bvh().in_box(&way.bounds(half_thickness(mesh)));
+                MeshWay { mesh, end: None, near, duration: 0.0 }.first_touch(way)
+            }
+            Self::Deforming(moving) => moving.first_touch_of_edge(leg, way),
+            Self::Solid(_) | Self::Level { .. } => Ok((None, None)),
         }
     }
 

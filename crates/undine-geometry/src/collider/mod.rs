@@ -23,6 +23,7 @@
 //! ```
 
 mod advance;
+mod edge;
 mod form;
 mod sweep;
 mod triangles;
@@ -37,7 +38,8 @@ use crate::motion::Motion;
 use crate::pose::{Pose, Twist};
 use crate::solid::{Nearest, Solid};
 use advance::{Before, Way};
-use form::{Form, FormStep};
+use edge::EdgeWay;
+use form::{Form, FormStep, Touch};
 use std::sync::Arc;
 use undine_core::Handle;
 use undine_core::glam::{DVec3, Vec3};
@@ -310,27 +312,69 @@ impl ColliderStep<'_> {
             before = kept.map_or(before, Before::Leg);
             if let Some(touch) = touch {
                 let time = first + (leg.finish - first) * touch.time;
-                let (pose, local) = (leg.pose(leg.part(time)), way.at(touch.time));
-                let left = (1.0 - time) * self.duration;
-                let [carried, carried_normal] = self.form.carried(local, &touch, left);
-                let deforming = pose.rotation * touch.velocity;
-                let touched = local - touch.distance * touch.normal;
-                return Ok(Some(Impact {
-                    time,
-                    // Not on the way in the world, which as seen from a turning collider is not quite straight: there it
-                    // could be on the other side.
-                    position: pose.to_world(local),
-                    normal: pose.rotation * touch.normal,
-                    distance: touch.distance,
-                    radius: self.form.radius(way),
-                    velocity: leg.twist.at(pose.rotation * touched) + deforming,
-                    friction: self.friction,
-                    carried: self.pose.to_world(carried),
-                    carried_normal: self.pose.rotation * carried_normal,
-                }));
+                let radius = self.form.radius(way);
+                return Ok(Some(self.impact(leg, time, way.at(touch.time), &touch, radius)));
             }
         }
         Ok(None)
+    }
+
+    /// Where the inside of an edge of `radius` [m] first touches an edge of a mesh, whose ends go straight from `from` to `to` [m] during
+    /// the step: which part of it, and the touch of a sphere there. `None` if it is free to go, or it is not triangles that things bump
+    /// into here. What touches from the start may slide along and leave, as a sphere may.
+    pub fn first_impact_of_edge(
+        &self,
+        from: [DVec3; 2],
+        to: [DVec3; 2],
+        radius: f64,
+    ) -> Result<Option<(f64, Impact)>> {
+        let sane = radius >= 0.0 && radius.is_finite();
+        if !(sane && from.iter().chain(&to).all(|at| at.is_finite())) {
+            return Err(GeometryError::BadSweep { from: from[0], to: to[0], radius });
+        }
+        let mut kept = None;
+        for (number, leg) in self.legs.iter().enumerate() {
+            let place = |end: usize, time: f64| {
+                if time >= 1.0 { to[end] } else { from[end].lerp(to[end], time) }
+            };
+            let way = EdgeWay {
+                from: [0, 1].map(|end| leg.from.to_local(place(end, leg.begin))),
+                to: [0, 1].map(|end| leg.to.to_local(place(end, leg.finish))),
+                radius,
+                kept,
+            };
+            let (touch, next) = self.form.first_touch_of_edge(number, &way)?;
+            kept = next.or(kept);
+            if let Some((part, touch)) = touch {
+                let at = |end: usize| way.from[end].lerp(way.to[end], touch.time);
+                let time = leg.begin + (leg.finish - leg.begin) * touch.time;
+                let local = at(0).lerp(at(1), part);
+                return Ok(Some((part, self.impact(leg, time, local, &touch, radius))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A touch of a sphere whose centre is at a place in the collider's coordinates, at a time of the step.
+    fn impact(&self, leg: &Leg, time: f64, local: DVec3, touch: &Touch, radius: f64) -> Impact {
+        let pose = leg.pose(leg.part(time));
+        let left = (1.0 - time) * self.duration;
+        let [carried, carried_normal] = self.form.carried(local, touch, left);
+        let deforming = pose.rotation * touch.velocity;
+        let touched = local - touch.distance * touch.normal;
+        Impact {
+            time,
+            // Not on the way in the world, which as seen from a turning collider is not quite straight: there it
+            // could be on the other side.
+            position: pose.to_world(local),
+            normal: pose.rotation * touch.normal,
+            distance: touch.distance,
+            radius,
+            velocity: leg.twist.at(pose.rotation * touched) + deforming,
+            friction: self.friction,
+            carried: self.pose.to_world(carried),
+            carried_normal: self.pose.rotation * carried_normal,
+        }
     }
 
     /// What a sphere of `radius` [m] touches from the start that is at a place [m] when the step begins: the surface that is

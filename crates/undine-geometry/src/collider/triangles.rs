@@ -1,6 +1,7 @@
 //! Sweeping a sphere against triangles, at rest or moving: the first contact with any of them, by [`ccd`](crate::ccd).
 
 use super::advance::{Before, Gone, TOUCH, Way, WayOut, separation, way_out};
+use super::edge::{EdgeTouch, EdgeWay, MeshWay};
 use super::form::{Held, Touch};
 use crate::bvh::{Bvh, Closest};
 use crate::ccd::{Contact, Gap, point_triangle};
@@ -185,7 +186,7 @@ impl Begin {
     }
 }
 
-fn half_thickness(mesh: &MeshSolid) -> f64 {
+pub(super) fn half_thickness(mesh: &MeshSolid) -> f64 {
     match mesh.inside() {
         Inside::Thickness(thickness) => 0.5 * thickness,
         Inside::Winding(_) | Inside::Normals => 0.0,
@@ -329,6 +330,18 @@ impl Moving {
         Ok((touch, kept))
     }
 
+    /// The first touch of an edge during a leg.
+    pub fn first_touch_of_edge(
+        &self,
+        leg: usize,
+        way: &EdgeWay,
+    ) -> Result<(Option<EdgeTouch>, Option<f64>)> {
+        let leg = &self.legs[leg];
+        let near = leg.swept.in_box(&way.bounds(half_thickness(&leg.start)));
+        let (end, duration) = (Some(&leg.end[..]), leg.duration);
+        MeshWay { mesh: &leg.start, end, near, duration }.first_touch(way)
+    }
+
     /// Where a place ends that goes with a triangle, and the normal there.
     pub fn carried(&self, held: Held) -> [DVec3; 2] {
         let corners = self.end.bvh().triangles().corners(held.triangle as usize);
@@ -337,12 +350,12 @@ impl Moving {
     }
 }
 
-fn at_weights(corners: [DVec3; 3], [u, v, w]: [f64; 3]) -> DVec3 {
+pub(super) fn at_weights(corners: [DVec3; 3], [u, v, w]: [f64; 3]) -> DVec3 {
     u * corners[0] + v * corners[1] + w * corners[2]
 }
 
 /// The frame of a triangle: along its first edge, across it, and its normal. Without area, that of the world.
-fn frame([a, b, c]: [DVec3; 3]) -> DMat3 {
+pub(super) fn frame([a, b, c]: [DVec3; 3]) -> DMat3 {
     let (along, normal) = ((b - a).try_normalize(), (b - a).cross(c - a).try_normalize());
     match (along, normal) {
         (Some(along), Some(normal)) => DMat3::from_cols(along, normal.cross(along), normal),

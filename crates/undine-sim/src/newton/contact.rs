@@ -4,6 +4,11 @@
 //! −r on the second, so that no contact changes the momentum of the whole. Its law is at the end of the step, where the first surface
 //! has gone u relative to the second: u_N is what is left of the gap, u_T is how far it has slipped since the step began; r and u fulfil
 //! Signorini's and Coulomb's laws ([`coulomb`](super::coulomb)).
+//!
+//! A contact may be a spring of stiffness k, across and along its surface, that slides at the limit of friction: an implicit penalty (Cundall &
+//! Strack 1979, *A discrete numerical model for granular assemblies*). What gives way is then a part of u, which fulfils the same laws:
+//! u + (r − rⁿ_T)/k, of which rⁿ_T is the force along the surface that the step before has left, so that what rests does not creep.
+//! All is that of the end of the step, the force across that limits friction too.
 
 use undine_core::glam::{DMat3, DVec3};
 
@@ -20,6 +25,8 @@ pub struct Contact {
     pub apart: f64,
     /// The coefficient of Coulomb friction.
     pub friction: f64,
+    /// How far the surfaces give way to a force [m/N]: 0 where the contact is hard, 1/k where it is a spring.
+    pub compliance: f64,
     /// The force on the first surface [N]: a guess, until it is solved for.
     pub force: DVec3,
 }
@@ -35,6 +42,10 @@ impl Contact {
     /// The part of it along the normal [m].
     pub fn opening(&self) -> f64 {
         let gone = self.normal.dot(self.slip);
+        if self.compliance > 0.0 {
+            // It gives way, so that overlaps part by themselves.
+            return self.gap;
+        }
         if self.apart > 0.0 { gone - self.apart } else { self.gap.max(gone) }
     }
 

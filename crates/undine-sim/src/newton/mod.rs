@@ -24,7 +24,6 @@ mod island;
 pub mod iterate;
 mod linear;
 mod local;
-pub mod penalty;
 mod response;
 pub mod rod;
 pub mod rotation;
@@ -44,7 +43,6 @@ pub use force::ForceTerm;
 pub use iterate::{
     Linearised, Merit, NewtonOutcome, NewtonReport, NewtonSettings, Problem, iterate,
 };
-pub use penalty::PenaltyTerm;
 pub use shape::{Embedded, Pose, Shape, Weights};
 pub use system::{Iterate, Solved, System, SystemSettings};
 pub use term::Term;

@@ -346,13 +346,6 @@ impl<'a> Embedded<'a> {
         }
     }
 
-    /// Where a place is now that was at a point of a body's world [m] when the body was elsewhere.
-    pub fn carried(&self, body: usize, at: DVec3, then: &Pose) -> DVec3 {
-        self.bodies.get(body).map_or(at, |pose| {
-            pose.centre + pose.rotation * (then.rotation.transpose() * (at - then.centre))
-        })
-    }
-
     /// Hangs a contact on a rigid body: `weight` of its motion at a place [m].
     pub fn touch_body(&self, body: usize, at: DVec3, weight: f64, ends: &mut Vec<ContactEnd>) {
         if let Some(pose) = self.bodies.get(body) {

@@ -1,7 +1,7 @@
 //! The solve of contacts on points and bodies: block Gauss–Seidel, contact by contact, each solved exactly.
 //!
 //! Unknowns come in blocks, D z = f + Hᵀ r: of a point, a body, or all that is tied together. A contact's displacement is u = b + H z, and
-//! W = H D⁻¹ Hᵀ of its own. Visiting contacts in their order, each takes the force that fulfils its laws with all others as they are; what changes
+//! W = H D⁻¹ Hᵀ of its own, and what the contact itself gives way. Visiting contacts in their order, each takes the force that fulfils its laws with all others as they are; what changes
 //! is handed on to z at once (Daviet et al. 2011, §3.3; Moreau 1988). Where a contact was off when it was visited, as a displacement,
 //! is the residual: when the largest of a sweep is small enough, all laws hold to that. Contacts that have no block in common, not
 //! even by way of others, are solved beside each other, each of these clusters for as long as it takes.
@@ -94,6 +94,8 @@ pub(super) struct Point {
     frame: DMat3,
     b: DVec3,
     w: DMat3,
+    /// How far the contact itself gives way [m/N].
+    compliance: f64,
     friction: f64,
     pub force: DVec3,
     pub levers: Range<usize>,
@@ -268,6 +270,7 @@ impl<'a> Cluster<'a> {
                 frame,
                 b,
                 w: delassus(&blocks, &levers[begin..]),
+                compliance: contact.compliance,
                 friction: contact.friction,
                 force: DVec3::X * normal + along.clamp_length_max(contact.friction * normal),
                 levers: begin..levers.len(),
@@ -308,7 +311,8 @@ impl<'a> Cluster<'a> {
                 u += *by * *z;
             }
         }
-        let force = coulomb::solve(&point.w, u, point.friction);
+        let gives = DMat3::from_diagonal(DVec3::splat(point.compliance));
+        let force = coulomb::solve(&(point.w + gives), u, point.friction);
         let change = force - point.force;
         if change == DVec3::ZERO {
             return 0.0;

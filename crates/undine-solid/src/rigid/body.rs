@@ -75,7 +75,7 @@ pub const DECLARATION: Declaration = Declaration {
             "spacing",
             Dimension::LENGTH,
             0.1,
-            "distance of boundary particles; a surface without it has them at its vertices, a shape at tenths of its size",
+            "distance of boundary particles, by which bodies touch; a surface without it has them at its vertices alone, so that edges of bodies which cross do not touch; a shape has them at tenths of its size",
         )
         .positive()
         .resolution()

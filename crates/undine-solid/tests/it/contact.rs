@@ -91,6 +91,14 @@ fn forces(simulation: &Simulation) -> Vec<DVec3> {
     contacts.column(contacts.handle::<DVec3>("force").unwrap()).unwrap().to_vec()
 }
 
+/// The same, each with the normal of its contact.
+pub fn forces_and_normals(simulation: &Simulation) -> Vec<[DVec3; 2]> {
+    let mut stores = simulation.world.elements.iter();
+    let contacts = stores.find(|(_, elements)| elements.label() == "collision").unwrap().1;
+    let column = |name: &str| contacts.column(contacts.handle::<DVec3>(name).unwrap()).unwrap();
+    column("force").iter().zip(column("normal").iter()).map(|(f, n)| [*f, *n]).collect()
+}
+
 /// Forces are on the cone of friction where it slides, and within where it sticks; together they carry the weight.
 #[test]
 fn forces_are_on_the_cone_and_carry_the_weight() {
@@ -376,4 +384,47 @@ fn a_block_on_penalties_rests_as_deep_as_it_is_heavy() {
     frames(&mut simulation, 48);
     let crept = (vector(&simulation, "block", "position") - rests).length();
     assert!(crept < 1e-6, "{crept:e} m");
+}
+
+/// Both responses at once, on one Object: a block that is hard against the plane, and a lid on it by penalties. The lid sinks in by its weight
+/// over the stiffness of its four corners; the block does not give way, and nothing creeps.
+#[test]
+fn a_block_is_hard_against_a_plane_and_soft_against_its_lid() {
+    let angle = 10.0_f64.to_radians();
+    let turn = DQuat::from_rotation_z(-angle);
+    let (half, flat) = (DVec3::new(0.1, 0.05, 0.1), DVec3::new(0.05, 0.02, 0.05));
+    let block = cuboid(half, turn, turn * DVec3::Y * half.y);
+    let lid = cuboid(flat, turn, turn * DVec3::Y * (2.0 * half.y + flat.y));
+    let (friction, stiffness) = (1.5 * angle.tan(), 1e5);
+    let hard = collision().set("friction", friction).set("against", "ground/plane");
+    let soft = collision()
+        .set("friction", friction)
+        .set("response", "penalty")
+        .set("stiffness", stiffness);
+    let bodies = Group::new("bodies")
+        .with(Group::new("below").with(body("block")).with(hard))
+        .with(body("lid"))
+        .with(soft);
+    let setup = Group::default()
+        .with(Group::new("ground").with(collider("plane")))
+        .with(bodies)
+        .with(gravity());
+    let plane = shape(Shape::half_space(turn * DVec3::Y, 0.0).unwrap());
+    let run = Run { substeps: 2, iterations: 4 };
+    let inputs = vec![("block", block), ("lid", lid), ("plane", plane)];
+    let mut simulation = run.of(&setup, inputs);
+    let places = |simulation: &Simulation| {
+        ["bodies/below/block", "bodies/lid"].map(|name| vector(simulation, name, "position"))
+    };
+    let start = places(&simulation);
+    frames(&mut simulation, 48);
+    let rest = places(&simulation);
+    assert!((rest[0] - start[0]).length() < 1e-6, "{}", rest[0] - start[0]);
+    let sunk = -(rest[1] - start[1]).dot(turn * DVec3::Y);
+    let wanted = number(&simulation, "bodies/lid", "mass") * G * angle.cos() / (4.0 * stiffness);
+    assert!((sunk - wanted).abs() < 0.02 * wanted, "{sunk} of {wanted}");
+    frames(&mut simulation, 48);
+    for (before, after) in rest.iter().zip(places(&simulation)) {
+        assert!((after - *before).length() < 1e-6, "{} crept", after - *before);
+    }
 }
