@@ -29,6 +29,11 @@ pub fn scenario<S: Copy>(scenarios: &[(&str, S)]) -> Option<S> {
     Some(found.unwrap_or_else(|| panic!("no scenario is called `{name}`")).1)
 }
 
+/// Most processes that a scenario of this tier runs on: a fourth makes three on two cores half as long again.
+pub fn most() -> usize {
+    if std::env::var_os("UNDINE_FULL").is_some() { 4 } else { 3 }
+}
+
 /// Runs a scenario on each of `processes`, and fails with its output if any run does.
 pub fn passes(
     scenario: &str,

@@ -35,8 +35,10 @@ impl<const N: usize, const A: usize> Local<N, A> {
     pub fn add_curvature(&mut self, hangs: &[Hang<'_>; N], curvature: &[[DMat3; N]; N]) {
         if A == 1 {
             // Particles move as their own block does; those that are fixed have no nodes to hand anything to.
-            for n in 0..N {
-                (0..N).for_each(|o| self.matrix[n][0][o][0] += curvature[n][o]);
+            for (own, curvature) in self.matrix.iter_mut().zip(curvature) {
+                for (block, more) in own[0].iter_mut().zip(curvature) {
+                    block[0] += *more;
+                }
             }
             return;
         }

@@ -81,7 +81,7 @@ fn fine_smoke_rises_on_four_processes_as_on_one() {
 
 #[test]
 fn air_on_two_processes_that_was_ended_goes_on_to_the_same_bytes() {
-    goes_on_to_the_same_bytes(2);
+    in_the_full_tier(|| goes_on_to_the_same_bytes(2));
 }
 
 #[test]

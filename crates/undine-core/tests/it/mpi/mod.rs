@@ -77,12 +77,12 @@ fn scenario_entry() {
     assert!(error.to_string().contains("the run is over"), "{error}");
 }
 
-/// Runs a scenario on 1, 2, 3 and 4 processes, and fails with their output if any does.
+/// Runs a scenario on 1, 2 and 3 processes, in the full tier on 4 too, and fails with their output if any does.
 pub fn passes(scenario: &str) {
     passes_with(scenario, &[]);
 }
 
 /// The same, with variables in the environment.
 pub fn passes_with(scenario: &str, variables: &[(&str, &str)]) {
-    mpirun::passes(scenario, 1..=4, variables);
+    mpirun::passes(scenario, 1..=mpirun::most(), variables);
 }
