@@ -23,6 +23,25 @@ const CREEPS: f64 = 0.02;
 /// A contact of what moves along a surface by less than this speed [m/s] is off if it is by more than the other one, where the step ends: surfaces
 /// are curved, and edges turn, so that what holds it is not where the step has looked for it. What rests would tremble.
 const OFF: (f64, f64) = (0.05, 2e-5);
+/// Where things move apart from what all of them do, this part of their speed is not seen to tremble.
+const UNSEEN: f64 = 0.02;
+
+/// From when on contacts are off.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// What goes farther along a surface in the step is not looked at [m].
+    slow: f64,
+    /// What is off by less is not [m].
+    off: f64,
+}
+
+impl Limits {
+    /// For things that go so far in a step [s], apart from what all of them do, in the root of the mean square [m].
+    pub fn of(ways: f64, step: f64) -> Self {
+        let (slow, off) = OFF;
+        Self { slow: slow * step, off: (off * step).max(UNSEEN * ways) }
+    }
+}
 /// The part of their overlap by which thin things part in a step.
 const PARTS: f64 = 0.2;
 
@@ -85,18 +104,18 @@ impl Found {
 }
 
 impl Found {
-    /// Whether it is off where the step [s] ends, as one that had this force [N]: not held though it is deeper than it may be, or held though it
+    /// Whether it is off where the step ends, as one that had this force [N]: not held though it is deeper than it may be, or held though it
     /// is open.
-    pub fn is_off(&self, force: DVec3, step: f64) -> bool {
+    pub fn is_off(&self, force: DVec3, limits: &Limits) -> bool {
         let Contact { normal, gap, slip, compliance, .. } = self.contact;
-        let (slow, off) = OFF;
-        if slip.reject_from_normalized(normal).length() > slow * step {
+        let Limits { slow, off } = *limits;
+        if slip.reject_from_normalized(normal).length() > slow {
             return false;
         }
         // A spring is as deep as its force says.
         let pressed = compliance * force.dot(normal);
         let deeper = if compliance > 0.0 { gap + pressed } else { self.contact.opening() };
-        deeper < -off * step || (force != DVec3::ZERO && gap + pressed > off * step)
+        deeper < -off || (force != DVec3::ZERO && gap + pressed > off)
     }
 
     /// Whether it is the same contact as another one of the same pair.

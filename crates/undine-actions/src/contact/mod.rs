@@ -14,7 +14,7 @@ mod pairs;
 mod part;
 mod share;
 
-use find::{Found, Key, Part, Surroundings};
+use find::{Found, Key, Limits, Part, Surroundings};
 use memory::Memory;
 pub(crate) use pairs::Overlaps;
 use pairs::{Candidates, Lattice};
@@ -278,7 +278,7 @@ impl Touching {
     }
 
     /// Tells whether thin things that rest on something are off where a step [s] has led to; not for ever.
-    fn off(&self, step: f64) -> impl Fn(&Found) -> bool + Sync + Send + use<> {
+    fn off(&self, limits: Limits) -> impl Fn(&Found) -> bool + Sync + Send + use<> {
         let acts = self.found.iter().filter(|found| found.contact.force != DVec3::ZERO);
         let forces: BTreeMap<Key, DVec3> =
             acts.map(|found| (found.key, found.contact.force)).collect();
@@ -287,7 +287,7 @@ impl Touching {
         let looks = self.again < MOST_AGAIN;
         move |found| {
             let force = forces.get(&found.key).copied().unwrap_or(DVec3::ZERO);
-            looks && thin.contains(&found.key.objects[0]) && found.is_off(force, step)
+            looks && thin.contains(&found.key.objects[0]) && found.is_off(force, &limits)
         }
     }
 
@@ -460,7 +460,7 @@ impl Coupling for Touching {
         let surroundings = self.surroundings(world, &here, now);
         let mut found = Vec::new();
         self.against_solids(&surroundings, world, now, &mut found)?;
-        let off = self.off(now.step);
+        let off = self.off(Limits::of(surroundings.own_ways(), now.step));
         let is_bad = |found: &Found| found.is_broken() || off(found);
         let any = found.iter().any(is_bad)
             || match self.lattice(world) {

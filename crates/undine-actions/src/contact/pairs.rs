@@ -335,15 +335,25 @@ impl Surroundings<'_> {
 
     /// How far particles that move by themselves have gone on the mean [m].
     fn common_way(&self) -> DVec3 {
-        let sides = self.sides.iter().zip(self.places).filter(|(side, _)| side.body.is_empty());
-        let (mut sum, mut count) = (DVec3::ZERO, 0.0_f64);
-        for (side, places) in sides {
-            for (to, from) in places.iter().zip(&side.start) {
-                sum += *to - *from;
-                count += 1.0;
-            }
-        }
+        let (sum, count) =
+            self.ways().fold((DVec3::ZERO, 0.0_f64), |(sum, n), way| (sum + way, n + 1.0));
         sum / count.max(1.0)
+    }
+
+    /// How far they have gone apart from that, in the root of the mean square [m].
+    pub fn own_ways(&self) -> f64 {
+        let common = self.common_way();
+        let (sum, count) = self
+            .ways()
+            .fold((0.0, 0.0_f64), |(sum, n), way| (sum + way.distance_squared(common), n + 1.0));
+        (sum / count.max(1.0)).sqrt()
+    }
+
+    /// How far each of them has gone [m].
+    fn ways(&self) -> impl Iterator<Item = DVec3> {
+        let sides = self.sides.iter().zip(self.places).filter(|(side, _)| side.body.is_empty());
+        sides
+            .flat_map(|(side, places)| places.iter().zip(&side.start).map(|(to, from)| *to - *from))
     }
 
     /// Two edges.
