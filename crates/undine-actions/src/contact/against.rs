@@ -228,10 +228,13 @@ impl Surroundings<'_> {
         let [moved, flown] = solid.carried(near.point);
         let near = solid.in_world(near);
         let (slip, flown) = (to - from - moved, at(&side.flight) - from - flown);
-        let contact = match is_edge {
+        let mut contact = match is_edge {
             true => self.thin_contact(&near, slip, flown, solid.friction),
             false => self.contact(&near, slip, flown, solid.friction),
         };
+        if side.body.is_empty() {
+            contact.accuracy = self.accuracy(radius);
+        }
         let second = if is_edge { side.ids[on[1].0 as usize] } else { u64::MAX };
         Found {
             key: Key {

@@ -23,6 +23,9 @@ const CREEPS: f64 = 0.02;
 /// A contact of what moves along a surface by less than this speed [m/s] is off if it is by more than the other one, where the step ends: surfaces
 /// are curved, and edges turn, so that what holds it is not where the step has looked for it. What rests would tremble.
 const OFF: (f64, f64) = (0.05, 2e-5);
+/// Contacts of thin things are as exact as this part of how far they go, and as this part of the distance that they keep; on the mean. What
+/// rests is as exact as can be.
+const ACCURATE: (f64, f64) = (1e-3, 0.05);
 /// Where things move apart from what all of them do, this part of their speed is not seen to tremble.
 const UNSEEN: f64 = 0.02;
 
@@ -141,6 +144,8 @@ pub(super) struct Surroundings<'a> {
     pub manner: Manner,
     /// [s]
     pub step: f64,
+    /// How far thin things go in the step, apart from what all of them do, in the root of the mean square [m].
+    pub ways: f64,
     /// Who looks.
     pub processes: &'a dyn Processes,
 }
@@ -157,6 +162,12 @@ pub(super) struct Near {
 impl Surroundings<'_> {
     pub(super) fn margin(&self, way: f64) -> f64 {
         way + 0.5 * ACCELERATION * self.step * self.step
+    }
+
+    /// By how much the laws of thin things that are to keep a distance [m] may be off on the mean [m].
+    pub(super) fn accuracy(&self, apart: f64) -> f64 {
+        let (of_ways, of_thickness) = ACCURATE;
+        (of_ways * self.ways).min(of_thickness * apart)
     }
 
     /// The same of thin things: where they overlap when a step begins, they part slowly. A fifth of half a hair's thickness in a step is no speed.
@@ -189,6 +200,7 @@ impl Surroundings<'_> {
             apart: if bounces { self.manner.restitution * towards } else { 0.0 },
             friction,
             compliance: self.manner.stiffness.map_or(0.0, f64::recip),
+            accuracy: 0.0,
             force: DVec3::ZERO,
         }
     }

@@ -33,6 +33,8 @@ use undine_sim::{Id, Ingest, Moment, ObjectId, Result, StoreId, World};
 const BODY_FRICTION: f64 = 0.3;
 /// How often a step is made again at most because contacts are off.
 const MOST_AGAIN: usize = 2;
+/// How often it is at most because thin things are too deep in something, without passing it.
+const MOST_FOR_DEPTH: usize = 4;
 /// The radius of boundary particles of bodies, as a part of the body's.
 const SKIN: f64 = 1e-6;
 
@@ -60,6 +62,8 @@ pub struct Touching {
     known: Candidates,
     /// How often this step was made again because of contacts.
     again: usize,
+    /// How far thin things would go in this step without forces, apart from what all of them do, in the root of the mean square [m].
+    ways: f64,
 }
 
 /// An Object whose boundary particles bump into things, during a step.
@@ -141,7 +145,17 @@ impl Touching {
         let memory = Memory::new(ingest)?;
         let manner = Manner::default();
         let (found, known) = (Vec::new(), Candidates::default());
-        Ok(Some(Self { sides, colliders, bodies, memory, manner, found, known, again: 0 }))
+        Ok(Some(Self {
+            sides,
+            colliders,
+            bodies,
+            memory,
+            manner,
+            found,
+            known,
+            again: 0,
+            ways: 0.0,
+        }))
     }
 
     /// The stores that it looks at.
@@ -180,7 +194,7 @@ impl Touching {
         }
         self.found.clear();
         self.known = Candidates::default();
-        self.again = 0;
+        (self.again, self.ways) = (0, 0.0);
         self.memory.recall(world)
     }
 
@@ -206,6 +220,7 @@ impl Touching {
     /// Where everything is at the iterate of a step. The first look in a step is at where it would be without forces.
     fn iterate(&mut self, world: &World, now: &Moment) -> Result<Here> {
         let mut here = Here::default();
+        let is_first = self.sides.iter().any(|side| side.flight.is_empty());
         for side in &mut self.sides {
             let places = coupling::places(world, &side.boundary, now.step)?;
             if side.flight.is_empty() {
@@ -219,6 +234,9 @@ impl Touching {
                 bodies.flight.clone_from(&poses);
             }
             here.poses.push(poses);
+        }
+        if is_first {
+            self.ways = self.surroundings(world, &here, now).own_ways();
         }
         Ok(here)
     }
@@ -236,6 +254,7 @@ impl Touching {
             poses: &here.poses,
             manner: self.manner,
             step: now.step,
+            ways: self.ways,
             processes: &**world.processes(),
         }
     }
@@ -461,7 +480,12 @@ impl Coupling for Touching {
         let mut found = Vec::new();
         self.against_solids(&surroundings, world, now, &mut found)?;
         let off = self.off(Limits::of(surroundings.own_ways(), now.step));
-        let is_bad = |found: &Found| found.is_broken() || off(found);
+        // What is a little deep is left to the next step, and only what passes is not, once that is all that is left.
+        let through_alone = self.again >= MOST_FOR_DEPTH;
+        let is_bad = |found: &Found| match through_alone {
+            true => found.passes,
+            false => found.is_broken() || off(found),
+        };
         let any = found.iter().any(is_bad)
             || match self.lattice(world) {
                 Some(lattice) => surroundings.any_pair(&lattice, &mut known, is_bad)?,

@@ -14,7 +14,7 @@ use undine_core::mesh::Bounds;
 use undine_core::{Frame, MemoryBudget};
 use undine_geometry::ccd::broad::{overlapping, overlapping_self_part};
 use undine_geometry::ccd::{Gap, edge_edge};
-use undine_sim::newton::{Contact, SystemSettings};
+use undine_sim::newton::{Contact, SPREAD, SystemSettings};
 use undine_sim::{ObjectId, Result};
 
 /// What comes nearer than this part of the distance that it should keep has nearly gone through.
@@ -189,9 +189,10 @@ impl Surroundings<'_> {
         Ok(found)
     }
 
-    /// How far contacts are off at most when they are solved [m].
-    fn solved_to(&self) -> f64 {
-        SystemSettings::default().tied_contact_speed * self.step
+    /// How far contacts of edges that keep a distance [m] are off at most when they are solved [m].
+    fn solved_to(&self, apart: f64) -> f64 {
+        let exact = SystemSettings::default().tied_contact_speed * self.step;
+        exact.max(SPREAD * self.accuracy(apart))
     }
 
     /// How far ahead contacts of edges are looked for at most [m].
@@ -379,7 +380,7 @@ impl Surroundings<'_> {
                     // Those that begin nearer have to stay on their sides, and not to come much nearer; but a solve of contacts leaves
                     // them off by its tolerance. Where they begin in one place, nobody can tell which side is whose.
                     let began = distance(&began.weights, &start);
-                    let least = (0.5 * began).min(began - 2.0 * self.solved_to()).max(0.0);
+                    let least = (0.5 * began).min(began - 2.0 * self.solved_to(apart)).max(0.0);
                     let tolerance = 1e-6 * apart.min(1e5 * began);
                     match began > UNTOLD * apart {
                         true => edge_edge(start, now, Gap::new(least, tolerance)?)?,
@@ -422,7 +423,10 @@ impl Surroundings<'_> {
                 on: [(other.ends[0], -w[2]), (other.ends[1], -w[3])],
             },
             at: near.point,
-            contact: self.thin_contact(&near, slip, flown, friction),
+            contact: Contact {
+                accuracy: self.accuracy(apart),
+                ..self.thin_contact(&near, slip, flown, friction)
+            },
             places,
             reach: apart,
             passes,

@@ -183,6 +183,7 @@ impl Touching {
             poses: &poses,
             manner: self.manner,
             step: 0.0,
+            ways: 0.0,
             processes: &**world.processes(),
         };
         let mut found = Vec::new();

@@ -9,7 +9,7 @@ use undine_sim::newton::Contact;
 use undine_sim::{ObjectId, Result};
 
 /// Numbers that a contact travels as.
-const WORDS: usize = 37;
+const WORDS: usize = 38;
 
 impl Surroundings<'_> {
     /// This process's part of so many things.
@@ -57,7 +57,7 @@ impl Surroundings<'_> {
 
 fn pack(found: &Found) -> [u64; WORDS] {
     let Found { key, first, second, at, contact, places, reach, passes, is_kept } = found;
-    let Contact { normal, gap, slip, apart, friction, compliance, force } = *contact;
+    let Contact { normal, gap, slip, apart, friction, compliance, accuracy, force } = *contact;
     let both = |[one, other]: [u32; 2]| u64::from(one) << 32 | u64::from(other);
     let part = |part: &Part| match part {
         Part::Still => [0; 4],
@@ -69,7 +69,8 @@ fn pack(found: &Found) -> [u64; WORDS] {
     };
     let vectors = [*at, normal, slip, force, places[0], places[1]];
     let vectors = vectors.iter().flat_map(|vector| vector.to_array());
-    let numbers = vectors.chain([gap, apart, friction, *reach, compliance]).map(f64::to_bits);
+    let numbers =
+        vectors.chain([gap, apart, friction, *reach, compliance, accuracy]).map(f64::to_bits);
     let words = [both(key.objects), u64::from(*passes) | u64::from(*is_kept) << 1]
         .into_iter()
         .chain(key.points);
@@ -105,6 +106,7 @@ fn unpack(words: &[u64; WORDS]) -> Found {
             apart: number(33),
             friction: number(34),
             compliance: number(36),
+            accuracy: number(37),
         },
         places: [vector(26), vector(29)],
         reach: number(35),
@@ -139,6 +141,7 @@ mod tests {
                     apart: 4.0,
                     friction: 5.0,
                     compliance: 10.0,
+                    accuracy: 11.0,
                     force: vector(6.0),
                 },
                 places: [vector(7.0), vector(8.0)],

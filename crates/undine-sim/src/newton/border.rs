@@ -11,12 +11,11 @@
 //! Processes whose borders meet take turns, so that all of it is a Gauss–Seidel sweep still, if in another order. What a turn has changed is sent to
 //! those who have a copy of the blocks, and while it is under way the others visit their local contacts.
 
+use super::cluster::{self, Cluster, Goal, Sweep};
 use super::contact::{ContactEnd, Contacts};
 use super::error::Result;
 use super::share::{Share, told};
-use super::touch::{
-    Block, Cluster, LITTLE, Start, Sweep, TouchReport, TouchSettings, Touched, clusters,
-};
+use super::touch::{Block, Start, TouchReport, TouchSettings, Touched, clusters};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use undine_core::glam::DVec3;
@@ -107,7 +106,6 @@ pub(super) fn solve(
     let mut found = together(processes, &own, &all)?;
     found.touched.forces.extend(held);
     found.touched.report.contacts = chosen.chosen.len();
-    found.touched.report.tolerance = settings.tolerance;
     Ok(found)
 }
 
@@ -186,10 +184,11 @@ fn fetch(
 
 /// What each process has found, on every process. Collective.
 fn together(processes: &dyn Processes, own: &Touched, all: &[&Block]) -> Result<Found> {
-    let TouchReport { sweeps, residual, converged, .. } = own.report;
-    let moved = |&number: &usize| !own.unknowns[number].is_empty();
+    let TouchReport { sweeps, residual, tolerance, converged, .. } = own.report;
+    let moved = |&number: &usize| !own.pushes[number].is_empty();
     let blocks: Vec<usize> = (0..all.len()).filter(moved).collect();
-    let mut words = vec![sweeps as u64, residual.to_bits(), u64::from(converged)];
+    let mut words =
+        vec![sweeps as u64, residual.to_bits(), tolerance.to_bits(), u64::from(converged)];
     words.push(own.forces.len() as u64);
     for (contact, force) in &own.forces {
         words.push(u64::from(*contact));
@@ -199,6 +198,8 @@ fn together(processes: &dyn Processes, own: &Touched, all: &[&Block]) -> Result<
         let rows = &all[number].rows;
         words.extend([number as u64, rows.len() as u64]);
         words.extend(rows.iter().map(|&row| u64::from(row)));
+        // Not of blocks that moved in other coordinates.
+        words.push(own.unknowns[number].len() as u64);
         let values = own.unknowns[number].iter().chain(&own.pushes[number]);
         words.extend(values.map(|value| value.to_bits()));
     }
@@ -214,7 +215,9 @@ fn together(processes: &dyn Processes, own: &Touched, all: &[&Block]) -> Result<
     for words in processes.all_gather_values(&words).map_err(told)? {
         let mut words = Words(words.into_iter());
         let mut report = TouchReport { sweeps: words.next() as usize, ..TouchReport::default() };
-        (report.residual, report.converged) = (f64::from_bits(words.next()), words.next() != 0);
+        (report.residual, report.tolerance) =
+            (f64::from_bits(words.next()), f64::from_bits(words.next()));
+        report.converged = words.next() != 0;
         found.touched.report.join(&report);
         for _ in 0..words.next() {
             let contact = words.next() as u32;
@@ -223,7 +226,8 @@ fn together(processes: &dyn Processes, own: &Touched, all: &[&Block]) -> Result<
         while let Some(number) = words.0.next() {
             let (number, width) = (number as usize, words.next() as usize);
             found.rows[number] = words.numbers(width);
-            found.touched.unknowns[number] = words.values(width);
+            let told = words.next() as usize;
+            found.touched.unknowns[number] = words.values(told);
             found.touched.pushes[number] = words.values(width);
         }
     }
@@ -321,6 +325,9 @@ struct Border<'a> {
     /// The process of each.
     processes: Vec<u32>,
     rank: u32,
+    /// How many contacts all processes have, and by how much their laws may be off on the mean [m].
+    contacts: usize,
+    accuracy: f64,
     /// Those that this process visits, by their place in the cluster.
     local: Vec<usize>,
     border: Vec<usize>,
@@ -378,7 +385,21 @@ impl<'a> Border<'a> {
         let cluster = Cluster::new((&held, blocks.of), chosen.row_of, contacts, start);
         let turn = common.turns.get(rank as usize).copied().unwrap_or(0);
         let turns = common.count;
-        Self { cluster, processes, rank, local, border, turn, turns, sends, receives }
+        let contacts = common.list.len();
+        let accuracy = cluster::accuracy(chosen.contacts, &common.list);
+        Self {
+            cluster,
+            processes,
+            rank,
+            contacts,
+            accuracy,
+            local,
+            border,
+            turn,
+            turns,
+            sends,
+            receives,
+        }
     }
 
     /// Sweeps until all laws hold, on all processes. Collective.
@@ -387,22 +408,23 @@ impl<'a> Border<'a> {
         processes: &dyn Processes,
         settings: &TouchSettings,
     ) -> Result<TouchReport> {
-        let mut report = TouchReport::default();
+        let goal = Goal::new(settings, self.accuracy, self.contacts);
+        let mut report = TouchReport { tolerance: goal.most(), ..TouchReport::default() };
         let mut all = true;
-        while report.sweeps < settings.sweeps {
-            report.sweeps += 1;
-            let (number, little) = (report.sweeps, LITTLE * settings.tolerance);
-            let mut sweep = Sweep { number, all, little, residual: 0.0 };
+        while goal.goes_on(report.sweeps) {
+            let mut sweep = goal.sweep(report.sweeps, all);
             for turn in 0..self.turns {
                 self.take_turn(turn, processes, &mut sweep)?;
             }
-            report.residual = processes.all_max_f64(sweep.residual).map_err(told)?;
-            let is_small = report.residual <= settings.tolerance;
-            if is_small && all {
+            sweep.residual = processes.all_max_f64(sweep.residual).map_err(told)?;
+            sweep.squares = processes.all_sum_f64(sweep.squares).map_err(told)?;
+            (report.sweeps, report.residual) = (sweep.number, sweep.residual);
+            let is_enough = goal.is_reached(&sweep);
+            if is_enough && all {
                 report.converged = true;
                 break;
             }
-            all = is_small;
+            all = is_enough;
         }
         Ok(report)
     }

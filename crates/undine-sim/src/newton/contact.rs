@@ -27,6 +27,8 @@ pub struct Contact {
     pub friction: f64,
     /// How far the surfaces give way to a force [m/N]: 0 where the contact is hard, 1/k where it is a spring.
     pub compliance: f64,
+    /// By how much laws may be off on the mean over such contacts [m], where it cannot be seen; 0 where the system says what is enough.
+    pub accuracy: f64,
     /// The force on the first surface [N]: a guess, until it is solved for.
     pub force: DVec3,
 }

@@ -12,6 +12,7 @@
 
 mod apart;
 mod border;
+mod cluster;
 pub mod contact;
 mod coordinates;
 pub mod coulomb;
@@ -35,6 +36,7 @@ pub mod term;
 pub mod touch;
 pub mod unknowns;
 
+pub use cluster::SPREAD;
 pub use contact::{Contact, ContactEnd, Contacts};
 pub use element::{ConstraintTerm, Damping, Mode, Values};
 pub use equilibrium::Equilibrium;

@@ -18,6 +18,9 @@ use std::collections::BTreeMap;
 use undine_core::glam::DVec3;
 use undine_linsolve::Csr;
 
+/// Sweeps over contacts before others that they have broken meanwhile are taken in: what is not solved for yet need not be solved well.
+const ROUGH: usize = 16;
+
 /// How often contacts that others have pushed together are taken in, before they are left to the next look for contacts.
 const MOST_TURNS: usize = 20;
 
@@ -93,19 +96,28 @@ impl Response<'_> {
             contacts.list()[index].force != DVec3::ZERO
                 || self.opening(contacts, index, self.free) < 0.0
         });
+        let mut is_rough = true;
         for _ in 0..MOST_TURNS {
             let chosen: Vec<u32> =
                 (0..contacts.len() as u32).filter(|&index| is_chosen[index as usize]).collect();
             if chosen.is_empty() {
                 break;
             }
-            let tolerance = self.turn(contacts, &chosen, enough, &mut found)?;
+            let sweeps = if is_rough { enough.sweeps.min(ROUGH) } else { enough.sweeps };
+            let tolerance =
+                self.turn(contacts, &chosen, &Enough { sweeps, ..*enough }, &mut found)?;
             let more = self.each(contacts, |index| {
-                !is_chosen[index] && self.opening(contacts, index, &found.du) < -tolerance
+                let little = tolerance.max(contacts.list()[index].accuracy);
+                !is_chosen[index] && self.opening(contacts, index, &found.du) < -little
             });
             if !more.contains(&true) {
-                break;
+                if !is_rough || found.report.converged {
+                    break;
+                }
+                is_rough = false;
+                continue;
             }
+            is_rough = true;
             is_chosen.iter_mut().zip(more).for_each(|(chosen, more)| *chosen |= more);
         }
         Ok(found)

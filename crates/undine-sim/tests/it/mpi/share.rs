@@ -94,12 +94,15 @@ fn touch(
     let gap = 5e-4 * chance.next();
     let slip = gap * normal + 1e-4 * chance.vector().reject_from(normal);
     let (apart, compliance, force) = (0.0, 0.0, DVec3::ZERO);
-    contacts.add(Contact { normal, gap, slip, apart, friction, compliance, force }, |ends| {
-        for (node, weight) in [(one, 1.0), (other, -1.0)] {
-            let node = node.map(|node| node as u32);
-            ends.extend(node.map(|node| ContactEnd { node, lever: None, weight }));
-        }
-    });
+    contacts.add(
+        Contact { normal, gap, slip, apart, friction, compliance, accuracy: 0.0, force },
+        |ends| {
+            for (node, weight) in [(one, 1.0), (other, -1.0)] {
+                let node = node.map(|node| node as u32);
+                ends.extend(node.map(|node| ContactEnd { node, lever: None, weight }));
+            }
+        },
+    );
 }
 
 /// Contacts of each chain with the next, and of its end with the ground.
