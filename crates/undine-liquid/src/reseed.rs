@@ -3,7 +3,8 @@
 //! A cell with too few splits its heaviest particles; an empty one is given parts of particles of the fullest cell next to it.
 //! Parts are halves, so that a mass is shared out to its last bit, and move with the velocity v + G(x − x̄): that of the whole, with
 //! the gradient G of the grid's about their middle x̄, so that their momentum is that of the whole. In a cell with too many the
-//! lightest are merged with those next to them. Near the surface nothing changes: no drop comes or goes.
+//! lightest are merged with those next to them. Near the surface nothing changes: no drop comes or goes. Of a cell that Objects inside of
+//! the liquid take a part of, bounds are those of the rest.
 
 use undine_core::access::{Pad, VoxelNeighbourhood};
 use undine_core::domain::{Slot, SlotMap};
@@ -12,7 +13,7 @@ use undine_core::volume::{Interpolation, MacSampler, Sampler, VoxelShape};
 use undine_core::{Accessor, ChannelSpec, DiscreteVolume, GridDomain, Handle, ParticleSystem};
 use undine_geometry::random;
 use undine_sim::Result;
-use undine_sim::offers::{FluidField, FluidParticles, Interior};
+use undine_sim::offers::{Coupling, FluidField, FluidParticles, Interior};
 
 /// Which cells have too few and too many particles, and what is known of the liquid.
 #[derive(Debug, Clone, Copy)]
@@ -147,14 +148,17 @@ impl Reseed {
         let access = (
             (particles.own(particles.position()), particles.own(particles.id())),
             (particles.own(self.particles.mass), particles.own(self.particles.velocity)),
-            volume.around(self.count, 2),
+            (
+                volume.around(self.count, 2),
+                Coupling::taken(volume).map(|taken| volume.around(taken, 2)),
+            ),
         );
         Ok(Accessor::new("plan new particles", domain).over(particles.topology()).map(
             access,
-            |here, ((position, id), (mass, velocity), count)| {
+            |here, ((position, id), (mass, velocity), (count, taken))| {
                 // What has left the grid is not under its surface.
                 let Some(slot) = topology.slot(here.bucket) else { return Plan::default() };
-                let wants = self.wants(&fields, slot, &count);
+                let wants = self.wants(&fields, slot, &count, taken.as_ref());
                 if wants.is_empty() {
                     return Plan::default();
                 }
@@ -165,24 +169,35 @@ impl Reseed {
     }
 
     /// What the cells of a Bucket, and empty ones next to it, want of its particles.
-    fn wants(&self, fields: &Fields<'_>, slot: Slot, count: &VoxelNeighbourhood<'_, u32>) -> Wants {
+    fn wants(
+        &self,
+        fields: &Fields<'_>,
+        slot: Slot,
+        count: &VoxelNeighbourhood<'_, u32>,
+        taken: Option<&VoxelNeighbourhood<'_, f32>>,
+    ) -> Wants {
         let mut wants = Wants::default();
         let mut tile = count.tile(Pad::both(2));
         count.load(&mut tile);
         let count = |cell: IVec3| tile.values()[tile.index(cell.x, cell.y, cell.z)];
+        let bounds = |cell: IVec3| match taken {
+            Some(taken) => self.bounds(taken.at(cell.x, cell.y, cell.z)),
+            None => [self.least, self.most],
+        };
         for cell in (0..512).map(place_of) {
-            let here = count(cell);
-            let is_fine = (self.least..=self.most).contains(&here);
+            let (here, [least, most]) = (count(cell), bounds(cell));
+            let is_fine = (least..=most).contains(&here);
             if here > 0 && !is_fine && fields.is_deep(slot, cell) {
-                match here < self.least {
-                    true => wants.filled.push((cell, cell, self.least - here)),
-                    false => wants.crowded.push(cell),
+                match here < least {
+                    true => wants.filled.push((cell, cell, least - here)),
+                    false => wants.crowded.push((cell, most)),
                 }
             }
         }
         // Whoever is the fullest around an empty cell fills it, in which Bucket ever the cell is.
         for cell in (0..512).map(place_of).chain(rim()) {
-            if count(cell) > 0 {
+            let [least, _] = bounds(cell);
+            if count(cell) > 0 || least == 0 {
                 continue;
             }
             let fullest = FACES
@@ -191,10 +206,17 @@ impl Reseed {
                 .reduce(|best, next| if count(next) > count(best) { next } else { best });
             let donor = fullest.filter(|donor| is_own(*donor) && count(*donor) > 0);
             if let Some(donor) = donor.filter(|_| fields.is_deep(slot, cell)) {
-                wants.filled.push((donor, cell, self.least));
+                wants.filled.push((donor, cell, least));
             }
         }
         wants
+    }
+
+    /// The fewest and the most particles of a cell of which this part is taken.
+    fn bounds(&self, taken: f32) -> [u32; 2] {
+        let left = (1.0 - taken).max(0.0);
+        let [least, most] = [self.least, self.most].map(|n| (left * n as f32).round() as u32);
+        [least, most.max(least + 1)]
     }
 
     fn split(
@@ -281,8 +303,8 @@ fn is_own(cell: IVec3) -> bool {
 struct Wants {
     /// Cells that are given parts of the particles of a cell of the Bucket: that one, the cell, and how many.
     filled: Vec<(IVec3, IVec3, u32)>,
-    /// Cells with too many.
-    crowded: Vec<IVec3>,
+    /// Cells with too many, and how many they may have.
+    crowded: Vec<(IVec3, u32)>,
 }
 
 impl Wants {
@@ -400,7 +422,8 @@ impl<'a> InBucket<'a> {
         for &(from, into, wanted) in &wants.filled {
             self.fill(from, into, wanted);
         }
-        let merges = wants.crowded.iter().flat_map(|&cell| self.pairs(cell)).collect();
+        let merges =
+            wants.crowded.iter().flat_map(|&(cell, most)| self.pairs(cell, most)).collect();
         self.place_children(merges)
     }
 
@@ -429,10 +452,10 @@ impl<'a> InBucket<'a> {
     }
 
     /// The lightest of a crowded cell, each with the one next to it.
-    fn pairs(&self, cell: IVec3) -> Vec<Vec<u32>> {
+    fn pairs(&self, cell: IVec3, most: u32) -> Vec<Vec<u32>> {
         let own = self.own;
         let mut free: Vec<u32> = self.of_cell(cell).to_vec();
-        let surplus = free.len().saturating_sub(self.rules.most as usize);
+        let surplus = free.len().saturating_sub(most as usize);
         free.retain(|&place| self.parts[place as usize] == 1);
         free.sort_by(|&a, &b| {
             let by_mass = own.mass[a as usize].total_cmp(&own.mass[b as usize]);

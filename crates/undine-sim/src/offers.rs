@@ -7,7 +7,7 @@ use std::sync::Arc;
 use undine_core::glam::{DMat3, DQuat, DVec3, Mat3, Vec3};
 use undine_core::mesh::Strands;
 use undine_core::particles::TopologicalParticles;
-use undine_core::volume::{MacHandle, MaskHandle, Resolution};
+use undine_core::volume::{MacHandle, MaskHandle, Resolution, VoxelShape};
 use undine_core::{ChannelSpec, DiscreteVolume, GridDomain, Handle, ParticleSystem};
 use undine_geometry::collider::Collider;
 use undine_geometry::surfacing::Recipe;
@@ -321,6 +321,29 @@ impl Coupling {
         }
         let [share, mass, momentum, drag] = Self::CHANNELS.map(|name| volume.mac(name));
         Ok(Self { share: share?, mass: mass?, momentum: momentum?, drag: drag? })
+    }
+
+    /// No more of a cell or face than this is solid: what nothing gets through is a wall, and no mixture.
+    pub const FULLEST: f32 = 0.99;
+
+    /// The name of the channel with the part of each cell that is taken where a step begins, each point being shared out to the
+    /// eight cells whose centres it lies between. Particles of a fluid have only the rest for themselves.
+    pub const TAKEN: &'static str = "solid-volume";
+
+    /// Adds that channel to a fluid that particles carry. The fluid clears it before solids are cut out of its cells.
+    pub fn add_taken(volume: &mut DiscreteVolume) -> crate::Result<Handle<f32>> {
+        match Self::taken(volume) {
+            Some(known) => Ok(known),
+            None => {
+                let spec = ChannelSpec::new(Self::TAKEN, 0.0_f32).internal().transient();
+                Ok(volume.add_channel(&spec, VoxelShape::CELLS)?)
+            }
+        }
+    }
+
+    /// That channel, where something takes room in the fluid.
+    pub fn taken(volume: &DiscreteVolume) -> Option<Handle<f32>> {
+        volume.handle(Self::TAKEN).ok()
     }
 
     /// The channels of a fluid that something acts on.

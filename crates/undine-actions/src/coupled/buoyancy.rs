@@ -6,7 +6,8 @@
 //! no weight in its own pressure; what that of its surroundings carries is added.
 //!
 //! The fluid in turn is a mixture at its faces: the share α of a face is solid, of the density ρ_s, and what pressure makes free of
-//! divergence is the flux (1−α)u_f + αu_s. Solids were solved with the f that was known; with *compliance* pressure knows how
+//! divergence is the flux (1−α)u_f + αu_s, so that a fluid rises by the volume of what sinks into it. Particles that carry it are told which
+//! part of cells is taken, so that they spread over the rest. Solids were solved with the f that was known; with *compliance* pressure knows how
 //! they would answer to another (1/ρ_s), and without it they are walls that move as they do.
 
 use super::faces::{Faces, Felt};
@@ -85,6 +86,10 @@ impl Operator for CoupledBuoyancy {
         let pushes = Vec::new();
         let mut buoyancy = Self { on, fluids, carries, makes_room, compliance, pushes };
         buoyancy.update(ingest)?;
+        if buoyancy.makes_room {
+            let mut fluids = buoyancy.fluids.iter();
+            fluids.try_for_each(|(faces, _)| faces.add_taken(ingest.world))?;
+        }
         Ok(Some(buoyancy))
     }
 
@@ -100,6 +105,13 @@ impl Operator for CoupledBuoyancy {
     fn tasks(&self, on: &mut Tasks<Self>) {
         let stores = || self.on.iter().map(|source| source.material.store());
         let fluids = || self.fluids.iter().map(|(faces, _)| faces.store());
+        let taken: Vec<_> = self.fluids.iter().filter_map(|(faces, _)| faces.taken()).collect();
+        if self.makes_room && !taken.is_empty() {
+            on.task(Stage::CutCells, "take room in fluids", Self::take_room)
+                .reads(stores().flat_map(|store| store.channels(["position", "pscale"])))
+                .accumulates(taken)
+                .reaches_everywhere();
+        }
         on.task(Stage::Embed, "feel the stress of fluids", Self::feel)
             .reads(stores().map(|store| store.channel("position")))
             .reads(fluids().flat_map(|store| store.channels(Faces::STRESS)))
@@ -129,6 +141,26 @@ impl Operator for CoupledBuoyancy {
 }
 
 impl CoupledBuoyancy {
+    /// Each point takes its volume of the cells around it, where the step begins.
+    fn take_room(&mut self, world: &mut World, _: &Moment) -> Result<()> {
+        for (faces, _) in self.fluids.iter().filter(|(faces, _)| faces.taken().is_some()) {
+            for source in &self.on {
+                // Also without a point: this is done on all processes together.
+                let (mut points, mut volumes) = (Vec::new(), Vec::new());
+                if !source.swims(world) {
+                    points = source.positions(world)?;
+                    let own = |(n, radius)| match source.is_own(world, n) {
+                        true => volume(radius),
+                        false => 0.0,
+                    };
+                    volumes = source.radii(world)?.into_iter().enumerate().map(own).collect();
+                }
+                faces.take_room(world, &points, &volumes)?;
+            }
+        }
+        Ok(())
+    }
+
     /// f where the points are: that of the last iteration, or of the step before.
     fn feel(&mut self, world: &mut World, _: &Moment) -> Result<()> {
         self.pushes.clear();

@@ -172,6 +172,7 @@ impl Operator for CoupledDrag {
         on.task(Stage::AddDrag, "coupled drag", Self::drag)
             .reads(stores().flat_map(|store| store.channels(["v", "mass", "pscale"])))
             .reads(fluids().map(|store| store.channel("mass-density")))
+            .reads(self.fluids.iter().filter_map(Faces::taken))
             .writes(fluids().map(|store| store.channel(Faces::GIVEN)))
             .accumulates(sums)
             .reaches_everywhere();
@@ -179,6 +180,7 @@ impl Operator for CoupledDrag {
             on.task(Stage::CoupleFluids, "give momentum to fluids", Self::answer)
                 .reads(stores().map(|store| store.channel("v")))
                 .reads(fluids().flat_map(|store| store.channels(["mass-density", "couple-share"])))
+                .reads(self.fluids.iter().filter_map(Faces::taken))
                 .writes(fluids().map(|store| store.channel(Faces::GIVEN)))
                 .accumulates(fluids().map(|store| store.channel("v")))
                 .reaches_everywhere();

@@ -1,15 +1,17 @@
 //! The faces of a fluid as coupling sees them: read and written at points anywhere, with the same weights both ways.
 //!
-//! A face counts by its mass φρh³: φ is the share of fluid in the two cells beside it, unless the fluid itself says how much lies there.
-//! With the weights w of linear interpolation, a point is wet by s = Σ wφ, meets the fluid at Σ wφu / s, and what it gives goes to faces
-//! by wφ/s: all of it, and to fluid alone. The three components lie on faces of their own, so that s is a vector.
+//! A face counts by its mass φ(1−α)ρh³: 1−α is what solids in the fluid leave of the two cells beside it, and φ the share of fluid in that,
+//! which is that of cells unless the fluid itself says how much lies there. With the weights w of linear interpolation, a point is wet by
+//! s = Σ wφ, meets the fluid at Σ wφu / s, and what it gives goes to faces by wφ/s: all of it, and to fluid alone. The three components lie
+//! on faces of their own, so that s is a vector.
 
 use super::places::Places;
 use rayon::prelude::*;
+use undine_core::access::VoxelNeighbourhood;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::volume::{MacHandle, Resolution};
 use undine_core::{Accessor, ChannelSpec, DiscreteVolume, GridDomain};
-use undine_sim::offers::{FluidField, ObjectId};
+use undine_sim::offers::{Coupling, FluidField, ObjectId};
 use undine_sim::world::ChannelKey;
 use undine_sim::{Id, Result, StoreId, World};
 
@@ -117,10 +119,32 @@ impl Faces {
     }
 
     /// The channels that tell how much lies at a face.
-    pub fn weighs(&self) -> [ChannelKey; 2] {
+    pub fn weighs(&self) -> impl Iterator<Item = ChannelKey> {
         // Where no mass is known, the density is.
         let mass = if self.field.face_mass.is_some() { "face-mass" } else { "cells" };
-        self.store().channels(["mass-density", mass])
+        self.store().channels(["mass-density", mass]).into_iter().chain(self.taken())
+    }
+
+    /// The channel with what solids take of cells, where particles carry the fluid.
+    pub fn taken(&self) -> Option<ChannelKey> {
+        self.field.particles.map(|_| self.store().channel(Coupling::TAKEN))
+    }
+
+    /// Adds that channel.
+    pub fn add_taken(&self, world: &mut World) -> Result<()> {
+        if self.field.particles.is_some() {
+            Coupling::add_taken(&mut world.volumes[self.field.volume])?;
+        }
+        Ok(())
+    }
+
+    /// Takes room in cells for points of these volumes [m³]. Collective.
+    pub fn take_room(&self, world: &World, points: &[DVec3], volumes: &[f64]) -> Result<()> {
+        let (domain, volume) = self.on(world);
+        let Some(taken) = Coupling::taken(volume) else { return Ok(()) };
+        let per_volume = 1.0 / self.cell(world);
+        let parts: Vec<f32> = volumes.iter().map(|volume| (per_volume * volume) as f32).collect();
+        self.find(world, points)?.add_to_cells(domain, volume, taken, &parts)
     }
 
     /// The names of the channels that looking at the fluid writes.
@@ -276,7 +300,10 @@ impl Faces {
         let (domain, volume) = self.on(world);
         let cell = domain.frame().voxel_size(0).powi(3) as f32;
         let kernel = (
-            volume.around(self.field.cells.words, 1),
+            (
+                volume.around(self.field.cells.words, 1),
+                Coupling::taken(volume).map(|taken| volume.around(taken, 1)),
+            ),
             (
                 velocity.faces.map(|face| volume.own(face)),
                 self.field.walls.area.faces.map(|face| volume.own(face)),
@@ -287,7 +314,7 @@ impl Faces {
         );
         Accessor::new("look at a fluid", domain).over(volume.topology()).level(0).run(
             kernel,
-            |_, (cells, (velocity, open, mass, density), (share, flow))| {
+            |_, ((cells, taken), (velocity, open, mass, density), (share, flow))| {
                 let is_on = |words: &[u64], n: usize| words[n >> 6] >> (n & 63) & 1 != 0;
                 let here = cells.chunk();
                 for (axis, (share, flow)) in share.into_iter().zip(flow).enumerate() {
@@ -297,6 +324,8 @@ impl Faces {
                         _ => cells.neighbour(0, 0, -1),
                     };
                     let one = 64 >> (3 * axis);
+                    let left = taken.as_ref().map(|taken| Left::beside(taken, axis));
+                    let left = |n: usize| left.as_ref().map_or(1.0, |left| left.of_face(n));
                     for n in 0..share.len() {
                         let is_first = (n / one) & 7 == 0;
                         let lower = match is_first {
@@ -304,7 +333,7 @@ impl Faces {
                             false => is_on(here, n - one),
                         };
                         let wet = match mass {
-                            Some(mass) => mass[axis][n] / (density[n] * cell),
+                            Some(mass) => mass[axis][n] / (density[n] * cell * left(n)),
                             None => 0.5 * (f32::from(lower) + f32::from(is_on(here, n))),
                         };
                         let is_open = open[axis][n] > 0.0;
@@ -345,6 +374,25 @@ impl Faces {
             let amounts: Vec<[Vec3; 1]> = shares.par_iter().zip(values).map(amount).collect();
             places.add(domain, volume, [self.sum], &amounts)?;
         }
+        self.spread_over_what_is_left(world)
+    }
+
+    /// Divides sums by 1−α, since only that much of a face can take them up.
+    fn spread_over_what_is_left(&self, world: &World) -> Result<()> {
+        let (domain, volume) = self.on(world);
+        let Some(taken) = Coupling::taken(volume) else { return Ok(()) };
+        let kernel = (volume.around(taken, 1), self.sum.faces.map(|face| volume.write(face)));
+        Accessor::new("spread over what is left", domain).over(volume.topology()).level(0).run(
+            kernel,
+            |_, (taken, sum)| {
+                for (axis, sum) in sum.into_iter().enumerate() {
+                    let left = Left::beside(&taken, axis);
+                    for (n, sum) in sum.iter_mut().enumerate() {
+                        *sum /= left.of_face(n);
+                    }
+                }
+            },
+        )?;
         Ok(())
     }
 
@@ -414,6 +462,29 @@ fn mac(
             let spec = like(ChannelSpec::new(name, 0.0_f32).internal());
             Ok(volume.add_mac_channel(&spec, Resolution::R8)?)
         }
+    }
+}
+
+/// What solids leave of faces across an axis.
+struct Left<'a> {
+    here: &'a [f32],
+    below: &'a [f32],
+    /// From a cell to the next one along the axis.
+    one: usize,
+}
+
+impl<'a> Left<'a> {
+    fn beside(taken: &'a VoxelNeighbourhood<'_, f32>, axis: usize) -> Self {
+        let [x, y, z] = std::array::from_fn(|other| -i32::from(other == axis));
+        Self { here: taken.chunk(), below: taken.neighbour(x, y, z), one: 64 >> (3 * axis) }
+    }
+
+    /// 1−α of a face, with the mean of the cells beside it.
+    #[inline(always)]
+    fn of_face(&self, n: usize) -> f32 {
+        let is_first = (n / self.one) & 7 == 0;
+        let lower = if is_first { self.below[n + 7 * self.one] } else { self.here[n - self.one] };
+        1.0 - (0.5 * (lower + self.here[n])).min(Coupling::FULLEST)
     }
 }
 

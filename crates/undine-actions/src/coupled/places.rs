@@ -11,7 +11,7 @@ use undine_core::domain::{Bucket, NONE, Slot, direction};
 use undine_core::glam::{DVec3, IVec3, Vec3, Vec4};
 use undine_core::process::Parcel;
 use undine_core::volume::{MacHandle, Resolution};
-use undine_core::{Accessor, CoreError, DiscreteVolume, GridDomain, Processes, Topology};
+use undine_core::{Accessor, CoreError, DiscreteVolume, GridDomain, Handle, Processes, Topology};
 use undine_sim::Result;
 
 /// Points in a fluid.
@@ -188,6 +188,38 @@ impl Places {
         )?;
         Ok(())
     }
+
+    /// Adds a number of each point to the cells whose centres it lies between. What falls where there is no Bucket is lost. Collective.
+    pub fn add_to_cells(
+        &self,
+        domain: &GridDomain,
+        volume: &DiscreteVolume,
+        cells: Handle<f32>,
+        values: &[f32],
+    ) -> Result<()> {
+        let Some(topology) = &self.topology else { return Ok(()) };
+        let heard = match &self.routes {
+            Some(routes) => Some(routes.tell(&**domain.processes(), values)?),
+            None => None,
+        };
+        let values = heard.as_deref().unwrap_or(values);
+        Accessor::new("add to cells at points", domain).over(topology).run_with(
+            volume.write(cells),
+            Sums::<1>::default,
+            |sums, here, cells| {
+                let lists = [&self.own, &self.guests].map(|lists| lists.of_bucket(here.slot));
+                if lists.iter().all(|list| list.is_empty()) {
+                    return;
+                }
+                sums.clear();
+                for &(n, at) in lists.into_iter().flatten() {
+                    sums.add(&Between::cells(at), [values[n as usize]]);
+                }
+                sums.give([cells]);
+            },
+        )?;
+        Ok(())
+    }
 }
 
 /// Refuses points that are not finite.
@@ -345,7 +377,7 @@ impl Lists {
     }
 }
 
-/// Between which faces a place lies.
+/// Between which faces, or centres of cells, a place lies.
 struct Between {
     /// The one before it, from the first of the Bucket.
     first: [i32; 3],
@@ -369,6 +401,18 @@ impl Between {
     fn faces(axis: usize, at: Vec3) -> Self {
         let mut from = at - 0.5;
         from[axis] = at[axis];
+        Self::points(from)
+    }
+
+    /// Among the centres of cells.
+    #[inline(always)]
+    fn cells(at: Vec3) -> Self {
+        Self::points(at - 0.5)
+    }
+
+    /// Among points that are a voxel apart, by how far it is from the first of the Bucket.
+    #[inline(always)]
+    fn points(from: Vec3) -> Self {
         // Numbers below 0 have other bits.
         let nearest = (from + (EDGE - 0.5)) + ONE_APART;
         let first = nearest.to_array().map(|c| (c.to_bits() & 0xff) as i32 - EDGE as i32);
@@ -448,8 +492,8 @@ impl<const N: usize> Sums<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use undine_core::volume::{Interpolation, Kernel, sample_velocities, splat_points};
-    use undine_core::{BucketSet, Frame};
+    use undine_core::volume::{Interpolation, Kernel, VoxelShape, sample_velocities, splat_points};
+    use undine_core::{BucketSet, ChannelSpec, Frame};
 
     /// A number from −1 to 1 that looks like chance.
     fn chance(n: u64) -> f64 {
@@ -526,6 +570,27 @@ mod tests {
                 for (found, wanted) in found.chunk(slot).iter().zip(wanted.chunk(slot)) {
                     assert!((found - wanted).abs() < 512.0 * f32::EPSILON, "{found} {wanted}");
                 }
+            }
+        }
+    }
+
+    /// The same for cells.
+    #[test]
+    fn points_add_to_cells_what_a_splat_adds() {
+        let (domain, mut volume, _) = volume();
+        let number = |name| ChannelSpec::new(name, 0.0_f32);
+        let [found, wanted] =
+            ["found", "wanted"].map(|name| volume.add_channel(&number(name), VoxelShape::CELLS));
+        let (found, wanted) = (found.unwrap(), wanted.unwrap());
+        let points = points();
+        let values: Vec<f32> = (0..points.len()).map(|n| chance(n as u64) as f32).collect();
+        let places = Places::find(&domain, &volume, &points).unwrap();
+        places.add_to_cells(&domain, &volume, found, &values).unwrap();
+        splat_points(&volume, wanted, Kernel::Linear, &points, &values).unwrap();
+        let (found, wanted) = (volume.column(found).unwrap(), volume.column(wanted).unwrap());
+        for slot in 0..volume.topology().local() as Slot {
+            for (found, wanted) in found.chunk(slot).iter().zip(wanted.chunk(slot)) {
+                assert!((found - wanted).abs() < 512.0 * f32::EPSILON, "{found} {wanted}");
             }
         }
     }

@@ -12,9 +12,6 @@ use undine_linsolve::pressure::{FaceCoupling, inverse_of_mean};
 use undine_sim::Result;
 use undine_sim::offers::{Coupling, FluidField};
 
-/// No more of a face than this is solid: what nothing gets through is a wall, and no mixture.
-const FULLEST: f64 = 0.99;
-
 /// The largest density of a solid [kg/m³]: as good as one that cannot move.
 const HEAVIEST: f64 = 1e9;
 
@@ -72,7 +69,8 @@ pub fn mix(
                         continue;
                     }
                     // What has no volume has a little, so that its mass is at some density.
-                    let alpha = f64::from(share[axis][n]).max(mass / HEAVIEST).min(FULLEST);
+                    let share = f64::from(share[axis][n].min(Coupling::FULLEST));
+                    let alpha = share.max(mass / HEAVIEST);
                     let face = FaceCoupling {
                         alpha,
                         fluid_density: 1.0 / f64::from(plain),

@@ -5,7 +5,7 @@ use undine_core::glam::Vec3;
 use undine_core::volume::{DiscreteVolume, VoxelShape};
 use undine_core::{GridDomain, Handle, ParticleSystem};
 use undine_sim::Result;
-use undine_sim::offers::{FluidField, Interior};
+use undine_sim::offers::{Coupling, FluidField, Interior};
 
 /// A particle gives to the eight cells whose centres it lies between.
 const PAD: Pad = Pad::both(1);
@@ -123,8 +123,9 @@ const THIN: f32 = 0.05;
 /// Near the surface, what is too much by no more than this is chance.
 const CHANCE: f32 = 0.05;
 
-/// Writes by how much the density of every liquid cell is too large, as a part of the one at rest, times its room. Returns the
-/// number of cells, and the root of the mean square of what they are off.
+/// Writes by how much the density of every liquid cell is too large, as a part of the one at rest, times its room. What Objects inside of
+/// the liquid take of a cell is no room: 1−α of the density at rest is left. Returns the number of cells, and the root of the mean
+/// square of what they are off.
 pub fn compare(
     domain: &GridDomain,
     volume: &DiscreteVolume,
@@ -138,13 +139,13 @@ pub fn compare(
         volume.own(field.cells.words),
         field.distance.map(|distance| volume.own(distance)),
         (volume.around(field.walls.volume, 1), volume.own(field.walls.distance)),
-        scratch.own(held),
+        (scratch.own(held), Coupling::taken(volume).map(|taken| volume.own(taken))),
         scratch.write(excess),
     );
     let tile = || Tile::new(VoxelShape::CELLS.resolution, PAD, 0.0);
     let sums = Accessor::new("compare densities", domain).over(volume.topology()).map(
         access,
-        |_, (cells, distance, (open, wall), held, excess)| {
+        |_, (cells, distance, (open, wall), (held, taken), excess)| {
             let tile = &mut tile();
             let count: u32 = cells.iter().map(|word| word.count_ones()).sum();
             if count == 0 {
@@ -170,6 +171,11 @@ pub fn compare(
                     continue;
                 }
                 let found = held[n] / around;
+                // Both are spread over the same surroundings.
+                let left = match taken {
+                    Some(taken) => 1.0 - (taken[n] / around).min(Coupling::FULLEST),
+                    None => 1.0,
+                };
                 let off = match distance.map(|distance| distance[n] * per_voxel) {
                     // A thin wall is where the liquid ends, but its room ends there, too.
                     Some(distance)
@@ -177,13 +183,13 @@ pub fn compare(
                             && distance > -1.0
                             && (wall[n] * per_voxel + distance).abs() < SAME =>
                     {
-                        (found - 1.0 - CHANCE).max(0.0)
+                        (found - left * (1.0 + CHANCE)).max(0.0)
                     }
                     // The cell of a lone drop may have its centre in the air.
                     Some(distance) if distance > -1.0 => {
-                        (found - below_surface(distance.min(0.0)) - CHANCE).max(0.0)
+                        (found - left * (below_surface(distance.min(0.0)) + CHANCE)).max(0.0)
                     }
-                    _ => found - 1.0,
+                    _ => found - left,
                 };
                 let off = off.clamp(-MOST, MOST);
                 *excess = own * off;

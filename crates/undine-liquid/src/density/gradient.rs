@@ -67,7 +67,7 @@ pub fn displace(
 
 /// The value of the cell below a voxel along an axis.
 #[inline(always)]
-fn lower(own: &[f32], beside: &[f32], axis: usize, n: usize) -> f32 {
+pub fn lower(own: &[f32], beside: &[f32], axis: usize, n: usize) -> f32 {
     let shift = [6, 3, 0][axis];
     if n >> shift & 7 == 0 { beside[n | 7 << shift] } else { own[n - (1 << shift)] }
 }

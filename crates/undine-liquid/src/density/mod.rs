@@ -8,17 +8,21 @@
 //!
 //! A density is what a cell holds by what it could hold (`excess`): solids take room, and at the surface, where a cell's
 //! surroundings are part air, only what is too much counts.
+//!
+//! Where Objects inside of the liquid take the part α of its room, the density at rest is (1−α)ρ₀ and δ goes through 1−α of a face:
+//! ∇·((1−α)δ) = ρ/ρ₀ − (1−α). Velocities keep that, as their flux (1−α)u_f + αu_s is free of divergence; here, too, only what errors
+//! add up to is left to do.
 
 mod excess;
 mod gradient;
 
 use undine_core::volume::{DiscreteVolume, MacHandle, VoxelShape};
-use undine_core::{Accessor, ChannelSpec, GridDomain, ParticleSystem};
+use undine_core::{Accessor, ChannelSpec, GridDomain, Handle, ParticleSystem};
 use undine_fluid::extend::extend_displacement;
 use undine_linsolve::pressure::{InverseDensity, Open, PressureInput, PressureSystem, Surface};
 use undine_linsolve::report::{Report, Stop};
 use undine_sim::Result;
-use undine_sim::offers::FluidField;
+use undine_sim::offers::{Coupling, FluidField};
 
 /// The relative residual that is good enough: what is left is evened out in the next step.
 pub const TOLERANCE: f64 = 0.05;
@@ -75,7 +79,14 @@ pub fn even_out(
         volume,
         liquid: field.cells,
         open: Open::Channel(field.walls.area),
-        inverse_density: InverseDensity::Constant(1.0),
+        inverse_density: match Coupling::taken(volume) {
+            Some(taken) => {
+                // Until there is a displacement, its channel holds what it goes through.
+                write_left(domain, volume, taken, shift)?;
+                InverseDensity::Channel(shift)
+            }
+            None => InverseDensity::Constant(1.0),
+        },
         surface,
         diagonal: None,
         scale: 1.0,
@@ -96,19 +107,48 @@ pub fn even_out(
     Ok(Evened { report, unknowns, uneven })
 }
 
-/// The volume of a liquid [m³], by the distance to its surface: of cells that the surface cuts, the part below it. Collective.
+/// Writes 1−α to faces, the mean of the cells beside each.
+fn write_left(
+    domain: &GridDomain,
+    volume: &DiscreteVolume,
+    taken: Handle<f32>,
+    left: MacHandle,
+) -> Result<()> {
+    let access = (volume.around(taken, 1), left.faces.map(|face| volume.write(face)));
+    Accessor::new("find what is left of faces", domain).over(volume.topology()).run(
+        access,
+        |_, (taken, left)| {
+            for (axis, left) in left.into_iter().enumerate() {
+                let [x, y, z] = std::array::from_fn(|other| -i32::from(other == axis));
+                let (own, beside) = (taken.chunk(), taken.neighbour(x, y, z));
+                for (n, left) in left.iter_mut().enumerate() {
+                    let alpha = 0.5 * (own[n] + gradient::lower(own, beside, axis, n));
+                    *left = 1.0 - alpha.min(Coupling::FULLEST);
+                }
+            }
+        },
+    )?;
+    Ok(())
+}
+
+/// The volume of a liquid [m³], by the distance to its surface: of cells that the surface cuts, the part below it, but for what Objects
+/// inside of it take. Collective.
 pub fn volume(domain: &GridDomain, volume: &DiscreteVolume, field: &FluidField) -> Result<f64> {
     let voxel = domain.frame().voxel_size(0);
     let access = (
         field.distance.map(|distance| volume.own(distance)),
         volume.own(field.cells.words),
         volume.own(field.walls.volume),
+        Coupling::taken(volume).map(|taken| volume.own(taken)),
     );
     let per_voxel = 1.0 / voxel as f32;
     let cells = Accessor::new("measure the volume", domain).over(volume.topology()).reduce(
         access,
-        |_, (distance, cells, open)| {
-            let room = |n: usize| if open[n] < 0.0 { 1.0 } else { f64::from(open[n].min(1.0)) };
+        |_, (distance, cells, open, taken)| {
+            let open_part = |n: usize| if open[n] < 0.0 { 1.0 } else { open[n].min(1.0) };
+            // Beside a wall, what takes room is spread into it, too, and the surface goes on there.
+            let taken = |n: usize| taken.map_or(0.0, |taken| taken[n]);
+            let room = |n: usize| f64::from(open_part(n) - taken(n));
             let liquid = |n: usize| match distance {
                 Some(distance) => f64::from((0.5 - distance[n] * per_voxel).clamp(0.0, 1.0)),
                 None => f64::from((cells[n >> 6] >> (n & 63) & 1) as u32),

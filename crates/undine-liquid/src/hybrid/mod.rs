@@ -20,6 +20,7 @@ use undine_core::{Accessor, BucketSet, DiscreteVolume, GridDomain};
 use undine_fluid::extend::extend_change;
 use undine_fluid::field::INTERIOR;
 use undine_fluid::second_order::{Brought, bend};
+use undine_sim::offers::Coupling;
 use undine_sim::report::SolveRecord;
 use undine_sim::timeline;
 use undine_sim::{
@@ -77,7 +78,7 @@ impl Object for Hybrid {
         on.task(Stage::UpdateTopology, "follow the liquid", Self::follow)
             .reads([at("position")])
             .writes([grid.everything()]);
-        // · Stage::CutCells         walls                                 Operator
+        // · Stage::CutCells         walls, what is inside of the liquid   Operators
         on.task(Stage::ToGrid, "give momentum to the grid", Self::give_momentum)
             .reads([at("position"), at("v"), at("mass")])
             .reads(self.channels.affine.map(|_| at("affine")))
@@ -85,7 +86,7 @@ impl Object for Hybrid {
             .writes(grid.channels(["v-before", "face-mass"]));
         on.task(Stage::FindSurface, "find the surface", Self::find_surface)
             .reads([at("position"), at("mass")])
-            .reads(grid.channels(["open-volume", "wall-distance"]))
+            .reads(grid.channels(["open-volume", "wall-distance", Coupling::TAKEN]))
             .reads(in_band(grid.channel("v-before")))
             .writes(grid.channels(["surface", "cells"]))
             .writes(interior.clone().into_iter().chain(in_band(particles.everything())));
@@ -93,7 +94,7 @@ impl Object for Hybrid {
             on.task(Stage::KeepVolume, "make room where it is dense", Self::keep_volume)
                 .reads([at("position"), at("mass")])
                 .reads(grid.channels(["surface", "cells", "open", "open-volume"]))
-                .reads(grid.channels(["wall-distance", "wall-v"]))
+                .reads(grid.channels(["wall-distance", "wall-v", Coupling::TAKEN]))
                 .reads(interior.clone())
                 .writes([grid.channel("shift")]);
         }
@@ -128,7 +129,7 @@ impl Object for Hybrid {
             .writes([particles.everything()]);
         if self.channels.count.is_some() {
             on.task(Stage::GroupExit, "keep particles within bounds", Self::reseed)
-                .reads(grid.channels(["surface", "v", "wall-distance"]))
+                .reads(grid.channels(["surface", "v", "wall-distance", Coupling::TAKEN]))
                 .writes([grid.channel("count")])
                 .accumulates([particles.everything()])
                 .accumulates(interior);
@@ -231,6 +232,9 @@ impl Hybrid {
         if *volume.topology().all() != wanted {
             let topology = domain.subset(&wanted)?;
             volume.follow(&topology)?;
+        }
+        if let Some(taken) = Coupling::taken(volume) {
+            volume.column_mut(taken)?.fill(0.0);
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use undine_core::domain::offset_towards;
 use undine_core::volume::{DiscreteVolume, Resolution};
 use undine_core::{BucketSet, GridDomain, Handle, ParticleSystem, Topology};
 use undine_sim::Result;
-use undine_sim::offers::{FluidField, Interior};
+use undine_sim::offers::{Coupling, FluidField, Interior};
 
 /// How far a cell sees: a particle that a cell feels is in a cell at most so far away, and one whose image behind a wall it feels at
 /// most so far.
@@ -65,11 +65,14 @@ impl Band {
                     particles.own(particles.position()),
                     field.interior.map(|interior| volume.own(interior.parts)),
                 ),
-                volume.own(field.walls.volume),
+                (
+                    volume.own(field.walls.volume),
+                    Coupling::taken(volume).map(|taken| volume.own(taken)),
+                ),
                 volume.write(occupied),
                 marks.write(empty),
             ),
-            |_, ((position, interior), open, occupied, empty)| {
+            |_, ((position, interior), (open, taken), occupied, empty)| {
                 mark_occupied(position, 1.0 / voxel, occupied);
                 for (n, &parts) in interior.into_iter().flatten().enumerate() {
                     occupied[n >> 6] |= u64::from(parts >= HELD) << (n & 63);
@@ -78,6 +81,10 @@ impl Band {
                     // Less than half open, a cell may well have no particle; its distance is that of its surroundings.
                     let closed = (0..64).fold(0, |closed, n| {
                         closed | u64::from((0.0..0.5).contains(&open[x << 6 | n])) << n
+                    });
+                    let closed = taken.map_or(closed, |taken| {
+                        let is_full = |n| taken[x << 6 | n] > 0.5;
+                        (0..64).fold(closed, |closed, n| closed | u64::from(is_full(n)) << n)
                     });
                     *empty = !(occupied | closed);
                 }

@@ -7,7 +7,8 @@
 //! near a wall have mirror images behind it, and so have distances, so that the surface meets walls as it comes and the wall
 //! itself is no surface. In the end the field is made a distance again, in a band around its zero set.
 //!
-//! What cells hold themselves, where no particles carry it, counts as if particles did.
+//! What cells hold themselves, where no particles carry it, counts as if particles did. Particles among hair or grains count for the room
+//! that these take with them: where the liquid is thinner because of them, it has no holes.
 //!
 //! Only cells near an empty one are looked at: the inside of a liquid costs a glance at each Bucket.
 

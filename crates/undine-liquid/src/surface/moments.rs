@@ -6,7 +6,7 @@ use undine_core::glam::{Vec3, Vec4};
 use undine_core::volume::{DiscreteVolume, VoxelShape};
 use undine_core::{ChannelSpec, GridDomain, Handle, ParticleSystem};
 use undine_sim::Result;
-use undine_sim::offers::FluidField;
+use undine_sim::offers::{Coupling, FluidField};
 
 /// The channels of sums over particles p, with weights w = mass · kernel, lengths in voxels.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +23,17 @@ pub fn add_channels(near: &mut DiscreteVolume) -> Result<Moments> {
         first: near.add_channel(&ChannelSpec::new("first", Vec4::ZERO), VoxelShape::CELLS)?,
         second: near.add_channel(&ChannelSpec::new("second", 0.0_f32), VoxelShape::CELLS)?,
     })
+}
+
+/// The part of space that balls fill where they are packed as densely as can be: whatever is inside of a liquid takes no more of it.
+const PACKED: f32 = 0.74;
+
+/// How much a particle of a cell counts: for all of the room that it is in, so that what is inside of the liquid with it leaves no hole.
+/// Solids take the part `taken` of that.
+#[inline(always)]
+pub fn counts(taken: Option<&[f32]>, [x, y, z]: [i32; 3]) -> f32 {
+    let cell = (x << 6 | y << 3 | z) as usize;
+    taken.map_or(1.0, |taken| 1.0 / (1.0 - taken[cell].min(PACKED)))
 }
 
 /// Adds the particles of cells that give, and what these hold themselves.
@@ -44,10 +55,10 @@ pub fn gather(
         (
             (particles.own(particles.position()), mass),
             field.interior.map(|interior| volume.own(interior.parts)),
-            band.marks.own(band.giving),
+            (band.marks.own(band.giving), Coupling::taken(volume).map(|taken| volume.own(taken))),
         ),
         (near.accumulate(moments.first, pad), near.accumulate(moments.second, pad)),
-        |_, ((position, mass), interior, giving), (first, second)| {
+        |_, ((position, mass), interior, (giving, taken)), (first, second)| {
             if giving.iter().all(|&word| word == 0) {
                 return;
             }
@@ -55,11 +66,12 @@ pub fn gather(
                 let place = *position * per_voxel;
                 let [x, y, z] = cell_of(place);
                 if giving[x as usize] >> (y << 3 | z) & 1 != 0 {
-                    let weight = mass.map_or(1.0, |mass| mass[n]);
+                    let weight = mass.map_or(1.0, |mass| mass[n]) * counts(taken, [x, y, z]);
                     add::<PAD, { window(PAD) }>(place, [x, y, z], weight, first, second);
                 }
             }
             each_held(giving, interior, part, |place, cell, weight| {
+                let weight = weight * counts(taken, cell);
                 add::<PAD, { window(PAD) }>(place, cell, weight, first, second);
             });
         },

@@ -9,7 +9,7 @@ use undine_core::volume::{DiscreteVolume, Resolution, VoxelShape};
 use undine_core::{ChannelSpec, GridDomain, ParticleSystem, Topology};
 use undine_fluid::field::SURFACE_REACH;
 use undine_sim::Result;
-use undine_sim::offers::{FluidField, Interior, Walls};
+use undine_sim::offers::{Coupling, FluidField, Interior, Walls};
 
 /// Finds the surface of a liquid anew, on Buckets that hold all of it, with walls cut out as far as they are known: a volume whose
 /// `surface` is the distance to it [m], within ± [`SURFACE_REACH`] voxels. Nothing for a fluid without a surface. Collective.
@@ -26,6 +26,10 @@ pub fn shown(
     let voxel = domain.frame().voxel_size(0) as f32;
     let mut seen = DiscreteVolume::on("surface that is seen", domain, buckets);
     let own = add_channels(&mut seen, volume, field, voxel)?;
+    let taken = match Coupling::taken(volume) {
+        Some(from) => Some((from, Coupling::add_taken(&mut seen)?)),
+        None => None,
+    };
     let copied = (
         (volume.own(field.walls.volume), seen.write(own.walls.volume)),
         (volume.own(field.walls.distance), seen.write(own.walls.distance)),
@@ -33,13 +37,17 @@ pub fn shown(
             .interior
             .zip(own.interior)
             .map(|(from, to)| (volume.own(from.parts), seen.write(to.parts))),
+        taken.map(|(from, to)| (volume.own(from), seen.write(to))),
     );
     Accessor::new("copy walls", domain).over(seen.topology()).run(
         copied,
-        |_, (open, wall, interior)| {
+        |_, (open, wall, interior, taken)| {
             open.1.copy_from_slice(open.0);
             wall.1.copy_from_slice(wall.0);
             if let Some((from, to)) = interior {
+                to.copy_from_slice(from);
+            }
+            if let Some((from, to)) = taken {
                 to.copy_from_slice(from);
             }
         },

@@ -1,14 +1,14 @@
 //! Solids go on with the liquid beside them: mirror images of particles and of distances behind walls.
 
 use super::band::Band;
-use super::moments::{Moments, add, cell_of, each_held, window};
+use super::moments::{Moments, add, cell_of, counts, each_held, window};
 use undine_core::access::{Accessor, Pad, Tile};
 use undine_core::glam::Vec3;
 use undine_core::volume::{DiscreteVolume, VoxelShape};
 use undine_core::{BucketSet, GridDomain, Handle, ParticleSystem};
 use undine_fluid::field::SURFACE_REACH;
 use undine_sim::Result;
-use undine_sim::offers::FluidField;
+use undine_sim::offers::{Coupling, FluidField};
 
 /// How far from a wall particles have images [voxels]: as far as a cell outside of the wall feels.
 const IMAGES: f32 = 1.5;
@@ -53,12 +53,12 @@ pub fn gather_images(
         (
             (particles.own(particles.position()), mass),
             field.interior.map(|interior| volume.own(interior.parts)),
-            band.marks.own(band.mirrored),
+            (band.marks.own(band.mirrored), Coupling::taken(volume).map(|taken| volume.own(taken))),
             volume.around(field.walls.distance, WALL_PAD),
         ),
         (near.accumulate(moments.first, pad), near.accumulate(moments.second, pad)),
         || Tile::new(VoxelShape::CELLS.resolution, Pad::both(WALL_PAD), 0.0),
-        |tile, _, ((position, mass), interior, giving, wall), (first, second)| {
+        |tile, _, ((position, mass), interior, (giving, taken), wall), (first, second)| {
             wall.load(tile);
             let mut mirror = |place: Vec3, weight: f32| {
                 let (wall, normal) = sample(tile, place);
@@ -79,10 +79,13 @@ pub fn gather_images(
                 let place = *position / voxel;
                 let [x, y, z] = cell_of(place);
                 if giving[x as usize] >> (y << 3 | z) & 1 != 0 {
-                    mirror(place, mass.map_or(1.0, |mass| mass[n]));
+                    let weight = mass.map_or(1.0, |mass| mass[n]);
+                    mirror(place, weight * counts(taken, [x, y, z]));
                 }
             }
-            each_held(giving, interior, part, |place, _, weight| mirror(place, weight));
+            each_held(giving, interior, part, |place, cell, weight| {
+                mirror(place, weight * counts(taken, cell));
+            });
         },
     )?;
     Ok(())

@@ -7,7 +7,7 @@ use undine_core::{Accessor, ChannelSpec, Frame, GridDomain, MemoryBudget, Partic
 use undine_fluid::field::{Fluid, add_channels};
 use undine_geometry::random::unit;
 use undine_liquid::surface;
-use undine_sim::offers::{FluidField, FluidParticles};
+use undine_sim::offers::{Coupling, FluidField, FluidParticles};
 use undine_sim::{Id, World};
 
 /// The width of a voxel [m]; places in tests are in voxels.
@@ -136,6 +136,22 @@ impl Pool {
                         let corners = face.map(|corner| corners[corner]);
                         area[n] = undine_geometry::fractions::open_area(corners) as f32;
                     }
+                }
+            })
+            .unwrap();
+    }
+
+    /// What is inside of the liquid, by the part that it takes of cells with these centres [voxels].
+    pub fn take(&mut self, part: impl Fn(DVec3) -> f64 + Sync) {
+        let taken = Coupling::add_taken(&mut self.world.volumes[self.volume]).unwrap();
+        let (volume, frame) = (self.volume(), *self.domain.frame());
+        Accessor::new("take", &self.domain)
+            .over(volume.topology())
+            .run(volume.write(taken), |here, taken| {
+                let first = frame.corner(here.bucket) / VOXEL;
+                for (n, taken) in taken.iter_mut().enumerate() {
+                    let cell = DVec3::from_array([n >> 6, n >> 3 & 7, n & 7].map(|c| c as f64));
+                    *taken = part(first + cell + 0.5) as f32;
                 }
             })
             .unwrap();

@@ -5,6 +5,7 @@ mod cache;
 mod coupled_buoyancy;
 mod coupled_drag;
 mod coupling;
+mod displaced;
 mod files;
 #[cfg(feature = "peer-chromium")]
 mod peer_chromium;
