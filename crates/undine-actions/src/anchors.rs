@@ -1,5 +1,5 @@
 //! The anchors Object: points that the scene moves, for attachments to hold things by. The vertices of a skin that deforms, of a
-//! surface or curve that moves as a whole, or points.
+//! surface or curve that moves as a whole, or points. A surface is offered as triangles, too, so that it holds things anywhere.
 //!
 //! Each has a frame. Where the input moves as a whole, frames turn with it. On a surface that deforms, a vertex's frame is made of
 //! its normal and of the direction to the first vertex that an edge leads to from there, and so turns as the skin does.
@@ -21,7 +21,8 @@ pub const DECLARATION: Declaration = Declaration {
     kind: Kind::Object,
     doc: "Points that the scene moves, to attach things to",
     about: "The points of the input, or the vertices of its surface or curves, where the scene has them at each moment. On a surface \
-            that deforms they turn as the surface does. `attachment` holds things by them, whatever pulls.",
+            that deforms they turn as the surface does. `attachment` holds things by them, whatever pulls; by a surface anywhere on its \
+            triangles.",
     parameters: &[
         Parameter::new("input", Type::Input, "points, a surface or curves"),
         Parameter::number(
@@ -66,8 +67,15 @@ impl Object for Anchors {
         points.append(&ingest.world.domains[domain].alone(), &places)?;
         let frames: Vec<DMat3> = placed.iter().map(|(_, frame)| *frame).collect();
         points.column_mut(frame)?.copy_from_slice(&frames);
+        let ids = points.column(points.id())?.to_vec();
+        let by_ids = |triangle: [u32; 3]| triangle.map(|vertex| ids[vertex as usize]);
+        let triangles: Vec<[u64; 3]> = triangles(&data)?.into_iter().map(by_ids).collect();
         let on = Kinematic { points: ingest.world.points.add(points), frame };
-        let offers = Offers { boundary: Some(Embedded::Kinematic(on)), ..Offers::default() };
+        let offers = Offers {
+            boundary: Some(Embedded::Kinematic(on)),
+            triangles: (!triangles.is_empty()).then(|| triangles.into()),
+            ..Offers::default()
+        };
         let id = ingest.offer(domain, data.attributes.clone(), offers);
         let anchors = Self { id, on, led: Vec::new() };
         anchors.locate(ingest.world)?;
@@ -85,6 +93,12 @@ impl Object for Anchors {
         if self.led.len() != count {
             let what = format!("it has {} points now, and had {count}", self.led.len());
             return Err(ingest.bad("input", what, "give an input whose points stay the same"));
+        }
+        let offered = ingest.world.object(self.id).offers.triangles.as_deref();
+        let found = triangles(&data)?.len();
+        if found != offered.map_or(0, <[_]>::len) {
+            let what = format!("it has {found} triangles now, which is not what it had");
+            return Err(ingest.bad("input", what, "give an input whose triangles stay the same"));
         }
         Ok(())
     }
@@ -126,6 +140,14 @@ impl Anchors {
         let domain = &world.domains[world.object(self.id).domain].alone();
         Ok(world.points[self.on.points].locate(domain)?)
     }
+}
+
+/// The triangles of an input, if it is a surface.
+fn triangles(data: &Data) -> Result<Vec<[u32; 3]>> {
+    Ok(match &data.geometry {
+        Geometry::Surface(surface) => Triangles::of_surface(surface)?.into_parts().1,
+        _ => Vec::new(),
+    })
 }
 
 /// Where the points of an input are at a time [s], and how they are turned.

@@ -6,7 +6,7 @@ use bytemuck::{Pod, Zeroable};
 use undine_core::glam::{DMat3, DVec3};
 use undine_schema::{Declaration, Dimension, Kind, Parameter};
 use undine_sim::action::constraint::{
-    DAMPING_TIME, End, FRICTION_LENGTH, FRICTION_LIMIT, Points, SOLVED_BY,
+    Chosen, DAMPING_TIME, End, FRICTION_LENGTH, FRICTION_LIMIT, Points, SOLVED_BY,
 };
 use undine_sim::constraint::{ByParameter, Constraint, Curvature, Placed, Rows, Scaling};
 use undine_sim::{Bond, Ingest, Result, SimError};
@@ -156,16 +156,17 @@ impl Bond<1, 2> for Springs {
         self.range.is_none() && !with_edges
     }
 
-    fn emit(&self, ends: &[End<'_>]) -> Result<Vec<Points<2>>> {
+    fn emit(&self, ends: &[End<'_>]) -> Result<Chosen<2>> {
         match self.range {
-            Some(range) => self.pairs_within(ends, range),
+            Some(range) => Ok(self.pairs_within(ends, range)?.into()),
             None => Ok(ends
                 .iter()
                 .enumerate()
                 .flat_map(|(end, seen)| {
                     seen.edges.iter().map(move |edge| edge.map(|particle| (end, particle)))
                 })
-                .collect()),
+                .collect::<Vec<_>>()
+                .into()),
         }
     }
 

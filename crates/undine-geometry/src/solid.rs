@@ -72,6 +72,25 @@ pub trait Solid: Debug + Sync {
     }
 }
 
+/// The point of the surface to which steps of the distance lead from a place, within a tolerance [m]: the nearest one where distances
+/// are true, and one near to that where they are lower bounds.
+pub fn onto_surface(solid: &dyn Solid, from: DVec3, tolerance: f64) -> Option<DVec3> {
+    // One step is enough where distances are true; where they are lower bounds, each leaves a part of the way.
+    const STEPS: usize = 64;
+    let mut at = from;
+    for _ in 0..STEPS {
+        let Nearest { point, .. } = solid.nearest(at);
+        if !point.is_finite() {
+            return None;
+        }
+        if solid.distance(point).abs() <= tolerance {
+            return Some(point);
+        }
+        at = point;
+    }
+    None
+}
+
 /// Several solids as one: all that is inside of any of them.
 #[derive(Debug, Clone)]
 pub struct Several<S>(pub Vec<S>);

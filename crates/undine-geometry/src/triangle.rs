@@ -1,6 +1,6 @@
-//! One triangle: its point nearest to a place (Ericson, *Real-Time Collision Detection*, 5.1.5).
+//! One triangle: its point nearest to a place (Ericson, *Real-Time Collision Detection*, 5.1.5), and the frame that follows it.
 
-use undine_core::glam::DVec3;
+use undine_core::glam::{DMat3, DVec3};
 
 /// The part of a triangle that a point lies on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,9 +29,8 @@ pub fn closest_point([a, b, c]: [DVec3; 3], at: DVec3) -> OnTriangle {
     let (ab, ac) = (b - a, c - a);
     let normal = ab.cross(ac);
     let area = normal.length_squared();
-    // Inside of the three slabs over the edges, if the triangle has an area that rounding leaves meaning to.
-    let scale = ab.length_squared().max(ac.length_squared());
-    if area > scale * scale * 1e-24 {
+    // Inside of the three slabs over the edges.
+    if has_area([a, b, c]) {
         let ap = at - a;
         let v = ap.cross(ac).dot(normal) / area;
         let w = ab.cross(ap).dot(normal) / area;
@@ -63,6 +62,22 @@ pub fn closest_point([a, b, c]: [DVec3; 3], at: DVec3) -> OnTriangle {
         }
     }
     best.expect("a triangle has three edges").1
+}
+
+/// Whether it has an area that rounding leaves meaning to.
+pub fn has_area([a, b, c]: [DVec3; 3]) -> bool {
+    let (ab, ac) = (b - a, c - a);
+    let scale = ab.length_squared().max(ac.length_squared());
+    ab.cross(ac).length_squared() > scale * scale * 1e-24
+}
+
+/// The frame of a triangle: along its first edge, across it, and its normal. Without area, that of the world.
+pub fn frame([a, b, c]: [DVec3; 3]) -> DMat3 {
+    let (along, normal) = ((b - a).try_normalize(), (b - a).cross(c - a).try_normalize());
+    match (along, normal) {
+        (Some(along), Some(normal)) => DMat3::from_cols(along, normal.cross(along), normal),
+        _ => DMat3::IDENTITY,
+    }
 }
 
 #[cfg(test)]

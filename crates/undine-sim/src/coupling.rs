@@ -10,7 +10,7 @@
 use crate::constraint::Placed;
 use crate::error::Result;
 use crate::newton::{Contacts, Embedded as Hung, Pose, Shape, Term, shape};
-use crate::offers::{Bodies, Embedded, Kinematic, ObjectId, Rods, Spatial, Topological};
+use crate::offers::{Bodies, Embedded, Kinematic, ObjectId, OnBodies, Rods, Spatial, Topological};
 use crate::task::Moment;
 use crate::world::World;
 use undine_core::glam::{DMat3, DVec3, Vec3};
@@ -23,6 +23,11 @@ pub trait Coupling: Send {
 
     /// Its elements as terms of the system, given how each Object's particles hang on unknowns.
     fn terms<'a>(&'a self, hung: &dyn Fn(ObjectId) -> Hung<'a>) -> Vec<Box<dyn Term + 'a>>;
+
+    /// Puts points of its own, such as places on surfaces, where Objects have them now; called before terms are made of them.
+    fn follow<'a>(&mut self, _world: &World, _hung: &dyn Fn(ObjectId) -> Hung<'a>) -> Result<()> {
+        Ok(())
+    }
 
     /// Takes its elements from channels, with values as they are at `time` [s].
     fn take_elements(&mut self, _world: &World, _time: f64) -> Result<()> {
@@ -181,6 +186,22 @@ pub fn bodies(world: &World, embedded: &Embedded) -> Result<Vec<u32>> {
         Embedded::OnBodies(on) => Ok(world.points[on.points].column(on.body)?.to_vec()),
         Embedded::Particles(_) | Embedded::OnRods(_) | Embedded::Kinematic(_) => Ok(Vec::new()),
     }
+}
+
+/// The places in [`placed`] of those that each embedded particle stands [between](crate::Offers::between); empty where none was added.
+pub fn between(
+    world: &World,
+    embedded: &Embedded,
+    between: Option<[Handle<u32>; 3]>,
+) -> Result<Vec<[u32; 3]>> {
+    let points = match embedded {
+        Embedded::OnBodies(OnBodies { points, .. })
+        | Embedded::Kinematic(Kinematic { points, .. }) => &world.points[*points],
+        Embedded::Particles(_) | Embedded::OnRods(_) => return Ok(Vec::new()),
+    };
+    let Some([a, b, c]) = between else { return Ok(Vec::new()) };
+    let (a, b, c) = (points.column(a)?, points.column(b)?, points.column(c)?);
+    Ok((0..points.len()).map(|n| [a[n], b[n], c[n]]).collect())
 }
 
 /// Which strand each embedded particle is a vertex of; empty where they are not of strands.

@@ -29,6 +29,7 @@ pub mod schedule;
 pub mod simulation;
 mod solver;
 pub mod stage;
+pub mod surface;
 pub mod task;
 pub mod timeline;
 pub mod tree;

@@ -32,8 +32,13 @@ pub struct Offers {
     pub collider: Option<Id<Option<Collider>>>,
     /// Rigid bodies with an inside: what fluids flow around, and carry.
     pub solids: Option<SolidBodies>,
+    /// For each boundary particle, the numbers of those of the same body that it stands between, if it was added so that the body touches there
+    /// too, and nothing is held by it; of all others its own number.
+    pub between: Option<[Handle<u32>; 3]>,
     /// Pairs of boundary particles that belong together, by ids.
     pub edges: Option<Arc<[[u64; 2]]>>,
+    /// Triangles between boundary particles, by ids: a surface that things are attached to anywhere on, and that moves as they do.
+    pub triangles: Option<Arc<[[u64; 3]]>>,
     /// The pieces of thin rods that its material particles stand for, each from end to end [m]; none where they are balls.
     pub rods: Option<Handle<DVec3>>,
     /// Particles that may leave for another Group, or come from one.

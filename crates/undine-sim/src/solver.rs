@@ -164,14 +164,20 @@ impl Solver {
             coupling.contacts(&|object| hung(&here, object), &mut contacts);
         }
         let mut du = Vec::new();
-        let solved =
-            Coupled::at(&mut system, couplings, &parts, &unknowns, now.step, |system, at| {
+        let solved = Coupled::at(
+            (world, &mut system),
+            couplings,
+            &parts,
+            &unknowns,
+            now.step,
+            |system, at| {
                 if contacts.is_empty() || !system.is_connected(at) {
                     return Ok(None);
                 }
                 let settings = SystemSettings::default();
                 Ok(Some(system.touch_again(at, &mut contacts, &from, &settings, &mut du)?))
-            })?;
+            },
+        )?;
         self.system = Some(system);
         let Some(solved) = solved else { return Ok(None) };
         take_found(couplings, solved.multipliers, &contacts);
@@ -343,6 +349,7 @@ impl Solver {
         for part in parts.iter().filter(|part| part.dofs.is_some() && at_rest(part.object)) {
             part.balanced_rows(&unknowns, &mut force, &mut weight);
         }
+        follow(world, &mut chosen, &hangs(&parts, &unknowns))?;
         let mut resting = Resting {
             couplings: chosen,
             parts: &parts,
@@ -376,7 +383,7 @@ impl Solver {
 /// How far Objects are out of balance, and how the balance follows rest parameters. Elements and Forces are those of now.
 pub(crate) fn equilibrium(
     world: &World,
-    couplings: Vec<&mut dyn Coupling>,
+    mut couplings: Vec<&mut dyn Coupling>,
     step: f64,
 ) -> Result<(Equilibrium, f64)> {
     let (parts, unknowns) = gather(world, step)?;
@@ -385,6 +392,7 @@ pub(crate) fn equilibrium(
     for part in parts.iter().filter(|part| part.dofs.is_some()) {
         part.balanced_rows(&unknowns, &mut force, &mut weight);
     }
+    follow(world, &mut couplings, &hangs(&parts, &unknowns))?;
     let resting =
         Resting { couplings, parts: &parts, unknowns: &unknowns, row_of: system.row_of() };
     let left = inverse::imbalance(&resting, &force, &weight)?;
@@ -453,8 +461,8 @@ struct Coupled<'a, 'c> {
 impl Coupled<'_, '_> {
     /// Hands all terms of the system to `work`, with the Objects where `parts` says.
     fn at<R>(
-        system: &mut System,
-        couplings: &[&mut dyn Coupling],
+        (world, system): (&World, &mut System),
+        couplings: &mut [&mut dyn Coupling],
         parts: &[Part],
         unknowns: &Unknowns,
         step: f64,
@@ -462,6 +470,7 @@ impl Coupled<'_, '_> {
     ) -> Result<R> {
         let hangs = hangs(parts, unknowns);
         let hung = |object: ObjectId| hung(&hangs, object);
+        follow(world, couplings, &hangs)?;
         let terms: Vec<Box<dyn Term + '_>> =
             couplings.iter().flat_map(|coupling| coupling.terms(&hung)).collect();
         let terms: Vec<&dyn Term> = terms.iter().map(|term| &**term).collect();
@@ -478,6 +487,18 @@ fn hangs<'a>(parts: &'a [Part], unknowns: &Unknowns) -> Vec<(ObjectId, Hung<'a>)
     parts.iter().map(|part| (part.object, part.boundary(unknowns))).collect()
 }
 
+/// Puts what Constraints have of their own points where Objects are.
+fn follow(
+    world: &World,
+    couplings: &mut [&mut dyn Coupling],
+    hangs: &[(ObjectId, Hung<'_>)],
+) -> Result<()> {
+    for coupling in couplings {
+        coupling.follow(world, &|object| hung(hangs, object))?;
+    }
+    Ok(())
+}
+
 /// How those of one Object do.
 fn hung<'a>(hangs: &[(ObjectId, Hung<'a>)], object: ObjectId) -> Hung<'a> {
     let found = hangs.iter().find(|(known, _)| *known == object);
@@ -488,13 +509,13 @@ impl Problem for Coupled<'_, '_> {
     type Error = SimError;
 
     fn linearise(&mut self, du: &mut Vec<f64>) -> Result<Linearised> {
-        let Self { system, couplings, saved, unknowns, step, .. } = self;
+        let Self { world, system, couplings, saved, unknowns, step, .. } = self;
         let mut contacts = Contacts::new();
         let here = hangs(saved, unknowns);
         for coupling in couplings.iter() {
             coupling.contacts(&|object| hung(&here, object), &mut contacts);
         }
-        let solved = Self::at(system, couplings, saved, unknowns, *step, |system, at| {
+        let solved = Self::at((world, system), couplings, saved, unknowns, *step, |system, at| {
             system.connect(at.terms, at.forces)?;
             Ok(system.solve_touching(at, &mut contacts, &SystemSettings::default(), du)?)
         })?;
@@ -504,8 +525,8 @@ impl Problem for Coupled<'_, '_> {
 
     fn merit(&mut self) -> Result<Option<Merit>> {
         let (parts, _) = gather(self.world, self.step)?;
-        let Self { system, couplings, saved, unknowns, step, .. } = self;
-        Self::at(system, couplings, &parts, unknowns, *step, |system, at| {
+        let Self { world, system, couplings, saved, unknowns, step, .. } = self;
+        Self::at((world, system), couplings, &parts, unknowns, *step, |system, at| {
             let started = saved.iter().filter(|part| part.dofs.is_some());
             let mut merit = system.merit(at)?;
             for (force, start) in at.forces.iter().zip(started) {

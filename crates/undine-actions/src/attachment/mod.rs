@@ -16,6 +16,9 @@
 //! Points that begin in the same place have no direction: their G is F_target's own, they are held together as for ξ = 0, and
 //! as ξ goes to 1, k_T becomes k_N, since then all directions are along d.
 //!
+//! A target that is a surface is held anywhere on it: on triangles that the scene moves, x_target is Σ wᵢ xᵢ of the corners of one, and F_target
+//! the frame of that triangle; on a body both are fixed to the body, which then feels what pulls at it.
+//!
 //! A single particle's frame is that of the world. Held to a particle with ξ < 1, others keep their direction from it, and
 //! their angular momentum goes to the world; all else keeps linear and angular momentum.
 
@@ -29,7 +32,7 @@ use frame::AttachmentFrame;
 use undine_core::glam::{DMat3, DQuat, DVec3};
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
 use undine_sim::action::constraint::{
-    DAMPING_TIME, End, FRICTION_LENGTH, FRICTION_LIMIT, Points, SOLVED_BY,
+    Chosen, DAMPING_TIME, End, FRICTION_LENGTH, FRICTION_LIMIT, Points, SOLVED_BY,
 };
 use undine_sim::constraint::{ByParameter, Constraint, Curvature, Placed, Rows, Scaling};
 use undine_sim::input::Geometry;
@@ -43,6 +46,8 @@ pub const DECLARATION: Declaration = Declaration {
     doc: "Holds points of the Objects in scope to points of a target",
     about: "Without flexibility the place in the target's frame is held, with a flexibility of 1 the distance alone. An \
             orientation stiffness also holds how the two are turned to each other. Targets may be simulated or kinematic. \
+            One that is a surface (a rigid body, a collider, anchors of a surface) is held where it is the closest, also between its \
+            vertices, and turns what it holds as the triangle turns there. \
             A particle has no orientation of its own: what is turned against it, by an orientation stiffness or by a \
             flexibility below 1 where it is the target, is held against the world, which then takes up angular momentum.",
     parameters: &[
@@ -84,7 +89,7 @@ pub const DECLARATION: Declaration = Declaration {
             &[
                 ("closest", "each point and the closest of the target"),
                 ("pair", "each body, strand or particle, by the closest pair of points alone"),
-                ("range", "all pairs of points in range"),
+                ("range", "all pairs of points in range; of a surface, one place on each part that moves as one"),
                 ("network", "what the channels `source` and `target` of an input say, by ids"),
             ],
             "which points are attached to which",
@@ -97,9 +102,17 @@ pub const DECLARATION: Declaration = Declaration {
         )
         .positive()
         .optional(),
+        Parameter::choice(
+            "on",
+            &[
+                ("surface", "the closest place on its triangles, or its shape, where it has some"),
+                ("points", "its points alone: vertices and boundary particles"),
+            ],
+            "where a target is held; a network always names points",
+        ),
         Parameter::new("network", Type::Input, "points with the channels `source` and `target`")
             .optional(),
-        Parameter::flag("every-step", false, "choose points in every step, not only in the first; pairs that stay the same are held as before")
+        Parameter::flag("every-step", false, "choose points in every step, not only in the first; pairs that stay the same are held as before, and what a surface holds stays at its place")
             .advanced(),
         Parameter::flag(
             "long-range",
@@ -115,6 +128,9 @@ pub const DECLARATION: Declaration = Declaration {
     example: "attachment to=\"wall\" flexibility=1 emission=\"pair\"",
 };
 
+/// Of the coordinates of two places, what is left of them where they are one but for rounding.
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
+
 /// Attachments of one Behavior.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attachment {
@@ -123,6 +139,7 @@ pub struct Attachment {
     /// β₁, β₂ and β₃ [J].
     pub orientation: DVec3,
     emission: Emission,
+    on_surfaces: bool,
     every_step: bool,
     long_range: bool,
     path: String,
@@ -153,6 +170,7 @@ impl Attachment {
             flexibility,
             orientation,
             emission: Emission::Closest(f64::INFINITY),
+            on_surfaces: true,
             every_step: false,
             long_range: false,
             path: String::new(),
@@ -162,6 +180,30 @@ impl Attachment {
     fn frame(&self, joint: &Joint, at: &[Placed; 2]) -> AttachmentFrame {
         let g = at[1].frame * DMat3::from_cols_array(&joint.rest_frame);
         AttachmentFrame::new(at[0].x - at[1].x, g, self.flexibility_of(joint))
+    }
+
+    /// Says that nothing is held, and how far what could be is from what would hold it.
+    fn warn_of_nothing(&self, ends: &[End<'_>]) {
+        let any = match &self.emission {
+            Emission::Network(_) => None,
+            _ => Emission::Closest(f64::INFINITY).choose(ends),
+        };
+        let apart = |n: usize, [a, b]: &Points<2>| {
+            let place = |(end, n): (usize, u32)| ends[end].placed[n as usize].x;
+            let on_surface = any.as_ref()?.on_surface.get(n).copied().flatten();
+            Some(on_surface.map_or_else(|| place(*a).distance(place(*b)), |found| found.distance))
+        };
+        let pairs = any.iter().flat_map(|any| any.points.iter().enumerate());
+        let nearest = pairs.filter_map(|(n, pair)| apart(n, pair)).reduce(f64::min);
+        let path = &self.path;
+        match nearest {
+            Some(nearest) => tracing::warn!(
+                "`{path}` holds nothing: the nearest points are {nearest:.3e} m apart; give a larger range, or bring them together"
+            ),
+            None => tracing::warn!(
+                "`{path}` holds nothing: there are no points to hold, or none to hold them by"
+            ),
+        }
     }
 
     /// Points that begin in one place have no direction to be flexible about.
@@ -257,6 +299,7 @@ impl Bond<12, 2> for Attachment {
         "shift-3",
     ];
     const VARIES: &'static [&'static str] = &["normal-stiffness", "tangent-stiffness"];
+    const ON_SURFACES: bool = true;
 
     fn create(ingest: &mut Ingest<'_>) -> Result<Self> {
         let values = ingest.values();
@@ -278,17 +321,26 @@ impl Bond<12, 2> for Attachment {
             flexibility: values.number("flexibility")?,
             orientation: values.vector("orientation-stiffness")?,
             emission,
+            on_surfaces: values.text("on")? == "surface",
             every_step: values.flag("every-step")?,
             long_range: values.flag("long-range")?,
             path: ingest.path.to_owned(),
         })
     }
 
-    fn emit(&self, ends: &[End<'_>]) -> Result<Vec<Points<2>>> {
-        self.emission.choose(ends).ok_or_else(|| {
+    fn emit(&self, ends: &[End<'_>]) -> Result<Chosen<2>> {
+        let chosen = self.emission.choose(ends).ok_or_else(|| {
             let what = format!("more than {} pairs of points are in range", MOST_PAIRS);
             SimError::setup(format!("{}.range", self.path), what, "give a smaller range")
-        })
+        })?;
+        if chosen.points.is_empty() && !self.every_step {
+            self.warn_of_nothing(ends);
+        }
+        Ok(chosen)
+    }
+
+    fn looks_at_surfaces(&self) -> bool {
+        self.on_surfaces && !matches!(self.emission, Emission::Network(_))
     }
 
     fn emits_every_step(&self) -> bool {
@@ -297,7 +349,9 @@ impl Bond<12, 2> for Attachment {
 
     fn rest(&self, at: &[Placed; 2]) -> Joint {
         let d = at[0].x - at[1].x;
-        let n = d.normalize_or_zero();
+        // What lies on a surface is off it by rounding, which has no direction either.
+        let rounding = ROUNDING * at[0].x.length().max(at[1].x.length());
+        let n = if d.length() > rounding { d.normalize_or_zero() } else { DVec3::ZERO };
         let length = if n == DVec3::ZERO { 0.0 } else { d.length() };
         // G at the start, as near to the target's frame as its first axis lets it; with a frame that cannot be undone, Q is 1.
         let turned = |frame: DMat3| {

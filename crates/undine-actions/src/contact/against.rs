@@ -23,6 +23,10 @@ const END: f64 = 0.05;
 /// The inside of an edge is deeper than its ends if it is by more than this part of its length.
 const LEAST: f64 = 1e-4;
 
+/// Two touches are of one plane if normals differ by no more than the first of these, 1 − cos φ, and places by no more than this part of their
+/// distance: what rounding leaves.
+const SAME_PLANE: (f64, f64) = (1e-12, 1e-9);
+
 /// What moves by itself is boxed in runs of so many neighbours.
 const RUN: usize = 16;
 
@@ -170,12 +174,39 @@ impl Surroundings<'_> {
         let (from, to) = (solid.of_start(side.start[n]), solid.of_now(self.places[number][n]));
         let radius = side.radius(n);
         let margin = self.margin(from.distance(to));
-        if !solid.form.may_meet(from, to, radius + margin) {
+        let is_added = side.between.get(n).is_some_and(|corners| corners[0] as usize != n);
+        if !solid.form.may_meet(from, to, radius + margin)
+            || is_added
+                && (self.is_met_by_points(number, n, solid) || self.is_spare(number, n, solid))
+        {
             return Ok(None);
         }
         let near = touch(solid.form, from, to, radius, margin)?;
         let on = [(n as u32, 1.0), (n as u32, 0.0)];
         Ok(near.map(|near| self.touched(number, on, radius, near, solid)))
+    }
+
+    /// Whether a particle was added on a face, and the solid is a body that has points of its own: those meet the face.
+    fn is_met_by_points(&self, number: usize, n: usize, solid: &Solids<'_>) -> bool {
+        let is_on_face = |&[_, b, c]: &[u32; 3]| b != c;
+        let has_points = |object: ObjectId| self.sides.iter().any(|side| side.object == object);
+        self.sides[number].between.get(n).is_some_and(is_on_face)
+            && matches!(solid.part, Part::Body { object, .. } if has_points(object))
+    }
+
+    /// Whether a particle that was added between others ends at the same plane as all of those, and they touch it: its gap is then a mean of
+    /// theirs, however the body moves, and they hold it as well without it. Asked before its way is looked at, which takes much longer.
+    fn is_spare(&self, number: usize, n: usize, solid: &Solids<'_>) -> bool {
+        let (side, places) = (&self.sides[number], &self.places[number]);
+        let near = solid.form.nearest(solid.of_now(places[n]));
+        side.between[n].map(|corner| corner as usize).into_iter().all(|corner| {
+            let (from, to) = (solid.of_start(side.start[corner]), solid.of_now(places[corner]));
+            let other = solid.form.nearest(to);
+            let off = (other.point - near.point).dot(near.normal).abs();
+            other.distance - side.radius(corner) < self.margin(from.distance(to))
+                && near.normal.dot(other.normal) > 1.0 - SAME_PLANE.0
+                && off <= SAME_PLANE.1 * places[corner].distance(places[n])
+        })
     }
 
     /// The inside of an edge, where it is nearer than its ends, or has met something on its way.

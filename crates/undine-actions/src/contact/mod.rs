@@ -73,6 +73,8 @@ struct Side {
     ids: Vec<u64>,
     /// The body that each particle is fixed to, if they are.
     body: Vec<u32>,
+    /// Which particles each stands between, where some were added; its own number thrice of one that was not.
+    between: Vec<[u32; 3]>,
     /// The radius of each particle [m].
     radius: Vec<f64>,
     /// The edges that its Object offers, by ids.
@@ -184,6 +186,8 @@ impl Touching {
             let is_known = ids == side.ids;
             side.ids = ids;
             side.body = coupling::bodies(world, &side.boundary)?;
+            let between = world.object(side.object).offers.between;
+            side.between = coupling::between(world, &side.boundary, between)?;
             side.start = coupling::places(world, &side.boundary, 0.0)?;
             side.measure(world, is_known)?;
             side.flight.clear();
@@ -363,6 +367,7 @@ impl Side {
             boundary,
             ids: Vec::new(),
             body: Vec::new(),
+            between: Vec::new(),
             radius: Vec::new(),
             offered: None,
             edges: Vec::new(),

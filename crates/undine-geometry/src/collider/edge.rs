@@ -5,11 +5,12 @@
 
 use super::advance::{NEARER, TOUCH};
 use super::form::{Held, Touch};
-use super::triangles::{at_weights, frame, half_thickness};
+use super::triangles::{at_weights, half_thickness};
 use crate::ccd::{Contact, Gap, edge_edge};
 use crate::error::Result;
 use crate::mesh_solid::MeshSolid;
 use crate::solid::Solid;
+use crate::triangle::frame;
 use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
 

@@ -36,7 +36,8 @@ use crate::levelset::LevelSet;
 use crate::mesh_solid::MeshSolid;
 use crate::motion::Motion;
 use crate::pose::{Pose, Twist};
-use crate::solid::{Nearest, Solid};
+use crate::solid::{Nearest, Solid, onto_surface};
+use crate::triangles::Triangles;
 use advance::{Before, Way};
 use edge::EdgeWay;
 use form::{Form, FormStep, Touch};
@@ -141,6 +142,53 @@ impl Collider {
     /// Whether another one is made of the very same thing; it may move in another way.
     pub fn has_form_of(&self, other: &Self) -> bool {
         self.form.is(&other.form)
+    }
+
+    /// Where the motion of the whole has it at a time [s].
+    pub fn pose(&self, time: f64) -> Pose {
+        self.motion.pose(time)
+    }
+
+    /// The triangles of a mesh, also of one that deforms, where they are at a time [s]; `None` if it is none.
+    pub fn mesh_at(&self, time: f64) -> Result<Option<Triangles>> {
+        let mut mesh = match &self.form {
+            Form::Mesh(mesh) | Form::Deforming(mesh, _) => mesh.bvh().triangles().clone(),
+            Form::Solid(_) | Form::Level(..) => return Ok(None),
+        };
+        if let Form::Deforming(_, deformation) = &self.form {
+            mesh.set_positions(deformation.positions(time))?;
+        }
+        let pose = self.motion.pose(time);
+        Ok(Some(mesh.mapped(|at| pose.to_world(at))))
+    }
+
+    /// The point of the surface nearest to a place [m], both in the collider's own coordinates, if it is within a distance [m]; none of
+    /// what deforms, and none of a level set.
+    pub fn closest(&self, at: DVec3, within: f64) -> Option<DVec3> {
+        let point = match &self.form {
+            Form::Mesh(mesh) => mesh.bvh().closest_within(at, within)?.point,
+            Form::Solid(solid) if solid.distance(at).abs() <= within => {
+                let size = solid.bounds().map_or(0.0, |bounds| bounds.size().length());
+                let size = if size.is_finite() { size } else { 0.0 };
+                onto_surface(&**solid, at, 1e-9 * (size + at.length()))?
+            }
+            Form::Solid(_) | Form::Deforming(..) | Form::Level(..) => return None,
+        };
+        (point.distance(at) <= within).then_some(point)
+    }
+
+    /// Whether it has a surface that [`mesh_at`](Self::mesh_at) or [`closest`](Self::closest) knows.
+    pub fn has_surface(&self) -> bool {
+        !matches!(self.form, Form::Level(..))
+    }
+
+    /// A box that holds it, in its own coordinates, if it does not deform and is bounded.
+    pub fn bounds(&self) -> Option<Bounds> {
+        match &self.form {
+            Form::Solid(solid) => solid.bounds().filter(|bounds| bounds.size().is_finite()),
+            Form::Mesh(mesh) => mesh.bounds(),
+            Form::Deforming(..) | Form::Level(..) => None,
+        }
     }
 
     /// The collider during a step of time [s], from `start` to `end`, which may be the same.

@@ -9,9 +9,9 @@ use crate::deformation::Deformation;
 use crate::error::Result;
 use crate::mesh_solid::{Inside, MeshSolid};
 use crate::solid::{Nearest, Solid};
-use crate::triangle::closest_point;
+use crate::triangle::{closest_point, frame};
 use crate::triangles::Triangles;
-use undine_core::glam::{DMat3, DVec3};
+use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
 
 /// Nearer to a mesh than this part of its size, rounding decides on which side something is.
@@ -352,15 +352,6 @@ impl Moving {
 
 pub(super) fn at_weights(corners: [DVec3; 3], [u, v, w]: [f64; 3]) -> DVec3 {
     u * corners[0] + v * corners[1] + w * corners[2]
-}
-
-/// The frame of a triangle: along its first edge, across it, and its normal. Without area, that of the world.
-pub(super) fn frame([a, b, c]: [DVec3; 3]) -> DMat3 {
-    let (along, normal) = ((b - a).try_normalize(), (b - a).cross(c - a).try_normalize());
-    match (along, normal) {
-        (Some(along), Some(normal)) => DMat3::from_cols(along, normal.cross(along), normal),
-        _ => DMat3::IDENTITY,
-    }
 }
 
 /// A tree over the boxes that triangles sweep: a triangle from the lowest to the highest corner of a box has that box.

@@ -471,3 +471,37 @@ fn a_response_says_how_it_goes_on() {
     assert!(swept.position.distance(DVec3::new(1.0, 1.0, 0.0)) < 6e-3, "{}", swept.position);
     assert!(swept.impacts == 1 && !swept.is_pressed());
 }
+
+#[test]
+fn the_closest_point_of_a_surface_is_on_it_and_within_reach() {
+    for (name, collider, tolerance) in balls() {
+        if name == "level set" {
+            assert!(!collider.has_surface() && collider.closest(DVec3::X * 2.0, 9.0).is_none());
+            continue;
+        }
+        for n in 0..100 {
+            let at = point(5, n, 2.0);
+            let apart = (at.length() - 1.0).abs();
+            let found = collider.closest(at, f64::INFINITY).unwrap();
+            assert!(found.distance(at.normalize()) < 0.05, "{name}: {found} for {at}");
+            assert!((found.length() - 1.0).abs() <= tolerance, "{name}: {found}");
+            assert!(collider.closest(at, apart - 2.0 * tolerance).is_none(), "{name}");
+            assert!(collider.closest(at, apart + 2.0 * tolerance).is_some(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_mesh_of_a_collider_is_where_it_moves_and_deforms_to() {
+    let [one, other] = [1.0, 2.0].map(|size| gallery::cuboid(DVec3::splat(size)));
+    let frames = vec![(0.0, one.positions().to_vec()), (1.0, other.positions().to_vec())];
+    let mesh = MeshSolid::new(one, Inside::default()).unwrap();
+    let twist = Twist { linear: DVec3::X, angular: DVec3::Z };
+    let motion = Motion::steady(Pose::at(DVec3::Y), twist).unwrap();
+    let collider = Collider::deforming(mesh, Deformation::new(frames).unwrap()).unwrap();
+    let moved = collider.with_motion(motion.clone()).mesh_at(0.5).unwrap().unwrap();
+    for (found, corner) in moved.positions().iter().zip(other.positions()) {
+        assert!(found.distance(motion.pose(0.5).to_world(*corner * 0.75)) < 1e-12, "{found}");
+    }
+    assert!(Collider::solid(Shape::sphere(1.0).unwrap()).mesh_at(0.0).unwrap().is_none());
+}

@@ -231,6 +231,19 @@ impl<'a> Embedded<'a> {
         self.placed
     }
 
+    /// Where the bodies of the Object are, if it has any.
+    pub fn bodies(&self) -> &'a [Pose] {
+        self.bodies
+    }
+
+    /// Other particles that hang on the same unknowns, by a shape that suits those, or are fixed.
+    pub fn others(&self, shape: &'a Shape, placed: &'a [Placed]) -> Self {
+        match (shape, self.span) {
+            (Shape::Fixed, _) | (_, None) => Self::fixed(placed),
+            _ => Self { placed, shape, ..*self },
+        }
+    }
+
     /// The number of the Object's span; none of fixed particles.
     pub(super) fn span(&self) -> Option<usize> {
         self.span

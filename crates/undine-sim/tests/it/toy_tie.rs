@@ -4,7 +4,7 @@ use crate::toy::{self, MEDDLER, PULL, balls, node};
 use undine_core::glam::DVec3;
 use undine_schema::setup::Group;
 use undine_schema::{Declaration, Dimension, Kind, Parameter};
-use undine_sim::action::constraint::{Bond, End, Points};
+use undine_sim::action::constraint::{Bond, Chosen, End};
 use undine_sim::constraint::{Constraint, Placed, Rows, Scaling};
 use undine_sim::{Ingest, Result, Timeline, explain};
 
@@ -43,12 +43,12 @@ impl Bond<1, 2> for Tie {
         Ok(Self { stiffness: ingest.values().number("stiffness")? })
     }
 
-    fn emit(&self, ends: &[End<'_>]) -> Result<Vec<Points<2>>> {
+    fn emit(&self, ends: &[End<'_>]) -> Result<Chosen<2>> {
         let of = |(n, end): (usize, &End<'_>)| {
             let pairs = 1..end.placed.len() as u32;
             pairs.map(|k| [(n, k - 1), (n, k)]).collect::<Vec<_>>()
         };
-        Ok(ends.iter().enumerate().flat_map(of).collect())
+        Ok(ends.iter().enumerate().flat_map(of).collect::<Vec<_>>().into())
     }
 
     fn rest(&self, at: &[Placed; 2]) -> [f64; 1] {

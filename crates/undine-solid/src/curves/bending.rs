@@ -13,7 +13,7 @@ use super::{ANGLE_FRICTION_LENGTH, TORQUE_FRICTION_LIMIT, scale};
 use bytemuck::{Pod, Zeroable};
 use undine_core::glam::{DMat3, DVec3};
 use undine_schema::{Declaration, Kind};
-use undine_sim::action::constraint::{DAMPING_TIME, End, Points, SOLVED_BY, are_rods};
+use undine_sim::action::constraint::{Chosen, DAMPING_TIME, End, SOLVED_BY, are_rods};
 use undine_sim::constraint::{ByParameter, Constraint, Placed, Rows, Scaling};
 use undine_sim::{Bond, Ingest, Offers, Result};
 
@@ -131,8 +131,8 @@ impl Bond<2, 2> for Bending {
         are_rods(offers)
     }
 
-    fn emit(&self, ends: &[End<'_>]) -> Result<Vec<Points<2>>> {
-        Ok(super::joints(ends))
+    fn emit(&self, ends: &[End<'_>]) -> Result<Chosen<2>> {
+        Ok(super::joints(ends).into())
     }
 
     fn rest(&self, at: &[Placed; 2]) -> Bend {

@@ -8,7 +8,7 @@ use bytemuck::{Pod, Zeroable};
 use undine_core::glam::{DMat3, DVec3};
 use undine_schema::{Declaration, Kind};
 use undine_sim::action::constraint::{
-    DAMPING_TIME, End, FRICTION_LENGTH, FRICTION_LIMIT, Points, are_rods,
+    Chosen, DAMPING_TIME, End, FRICTION_LENGTH, FRICTION_LIMIT, are_rods,
 };
 use undine_sim::constraint::{ByParameter, Constraint, Curvature, Placed, Rows, Scaling};
 use undine_sim::{Bond, Ingest, Offers, Result};
@@ -114,11 +114,11 @@ impl Bond<1, 2> for Stretching {
         are_rods(offers)
     }
 
-    fn emit(&self, ends: &[End<'_>]) -> Result<Vec<Points<2>>> {
+    fn emit(&self, ends: &[End<'_>]) -> Result<Chosen<2>> {
         let of = |(end, seen): (usize, &End<'_>)| {
             seen.edges.iter().map(|edge| edge.map(|vertex| (end, vertex))).collect::<Vec<_>>()
         };
-        Ok(ends.iter().enumerate().flat_map(of).collect())
+        Ok(ends.iter().enumerate().flat_map(of).collect::<Vec<_>>().into())
     }
 
     fn rest(&self, at: &[Placed; 2]) -> Edge {

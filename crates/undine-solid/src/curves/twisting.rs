@@ -10,7 +10,7 @@ use bytemuck::{Pod, Zeroable};
 use std::f64::consts::{PI, TAU};
 use undine_core::glam::{DMat3, DVec3};
 use undine_schema::{Declaration, Kind};
-use undine_sim::action::constraint::{DAMPING_TIME, End, Points, SOLVED_BY, are_rods};
+use undine_sim::action::constraint::{Chosen, DAMPING_TIME, End, SOLVED_BY, are_rods};
 use undine_sim::constraint::{ByParameter, Constraint, Placed, Rows, Scaling};
 use undine_sim::{Bond, Ingest, Offers, Result};
 
@@ -125,8 +125,8 @@ impl Bond<1, 2> for Twisting {
         are_rods(offers)
     }
 
-    fn emit(&self, ends: &[End<'_>]) -> Result<Vec<Points<2>>> {
-        Ok(super::joints(ends))
+    fn emit(&self, ends: &[End<'_>]) -> Result<Chosen<2>> {
+        Ok(super::joints(ends).into())
     }
 
     fn rest(&self, at: &[Placed; 2]) -> Twist {

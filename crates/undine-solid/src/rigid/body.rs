@@ -75,7 +75,9 @@ pub const DECLARATION: Declaration = Declaration {
             "spacing",
             Dimension::LENGTH,
             0.1,
-            "distance of boundary particles, by which bodies touch; a surface without it has them at its vertices alone, so that edges of bodies which cross do not touch; a shape has them at tenths of its size",
+            "distance of boundary particles, by which bodies touch and are held; without it, a shape has them at tenths of its size, and a \
+             surface is held by its vertices and touches between them too, at tenths of its size or its thickness, with a thousand or so at \
+             most: edges that cross go into each other by half of that",
         )
         .positive()
         .resolution()
@@ -118,6 +120,8 @@ struct Extra {
     home: Handle<DVec3>,
     /// Velocity of boundary particles [m/s].
     velocity: Handle<DVec3>,
+    /// Between which others boundary particles stand.
+    between: [Handle<u32>; 3],
 }
 
 impl Object for RigidBody {
@@ -336,7 +340,10 @@ fn add_channels(
         // Constraints look at it before it is made again.
         frame: points.add_channel(&ChannelSpec::new("frame", DMat3::IDENTITY))?,
     };
-    let extra = Extra { principal, orient, pivot, home, velocity };
+    let mut corner =
+        |name: &'static str| points.add_channel(&ChannelSpec::new(name, 0_u32).internal());
+    let between = [corner("between-0")?, corner("between-1")?, corner("between-2")?];
+    let extra = Extra { principal, orient, pivot, home, velocity, between };
     Ok(RigidBody { id: ObjectId(usize::MAX), on, momentum, extra, led_by: None })
 }
 
@@ -378,6 +385,7 @@ impl RigidBody {
         Ok(match self.led_by {
             Some(_) => Offers {
                 boundary: Some(Embedded::Kinematic(Kinematic { points, frame })),
+                between: Some(self.extra.between),
                 solids,
                 looks,
                 ..Offers::default()
@@ -386,6 +394,7 @@ impl RigidBody {
                 material: Some(Material::Topological(bodies.centres)),
                 dofs: Some(Dofs::Bodies(bodies)),
                 boundary: Some(Embedded::OnBodies(self.on)),
+                between: Some(self.extra.between),
                 solids,
                 looks,
                 ..Offers::default()
@@ -453,9 +462,14 @@ impl RigidBody {
 
         let count: usize = starts.iter().map(|(_, _, piece, _)| piece.boundary.len()).sum();
         let (mut bodies, mut rests) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut between: Vec<[u32; 3]> = Vec::with_capacity(count);
         let mut positions = Vec::with_capacity(count);
         for (n, (_, _, piece, start)) in starts.iter().enumerate() {
             let back = start.principal.inverse();
+            let first = bodies.len() as u32;
+            let own = (0..piece.held_by() as u32).map(|vertex| [vertex; 3]);
+            let corners = own.chain(piece.added.iter().copied());
+            between.extend(corners.map(|corners| corners.map(|corner| first + corner)));
             for offset in &piece.boundary {
                 let rest = back * *offset;
                 bodies.push(n as u32);
@@ -467,6 +481,10 @@ impl RigidBody {
         points.append(domain, &positions)?;
         points.column_mut(self.on.body)?.copy_from_slice(&bodies);
         points.column_mut(self.on.rest)?.copy_from_slice(&rests);
+        for (k, handle) in self.extra.between.into_iter().enumerate() {
+            let corners: Vec<u32> = between.iter().map(|corners| corners[k]).collect();
+            points.column_mut(handle)?.copy_from_slice(&corners);
+        }
         Ok(())
     }
 

@@ -3,17 +3,57 @@
 //! Each is an offset [m] from the body's centre in the body's own frame: the place of a mesh's vertex, or of a sample. Samples
 //! are no nearer to each other than the spacing, and leave no room for one more. Corners and sharp edges come first, because that is
 //! what a body touches others with.
+//!
+//! Edges of two bodies that cross between points go into each other until points of one reach the faces of the other: by half a spacing at most
+//! where edges are at right angles.
 
 use crate::error::{Result, SolidError};
 use std::collections::BTreeMap;
 use undine_core::glam::{DVec3, I64Vec3};
 use undine_core::mesh::Bounds;
 use undine_geometry::sampling::{Sampling, sample_surface_poisson, sample_volume_jittered};
+use undine_geometry::solid::onto_surface;
 use undine_geometry::{GeometryError, Nearest, Solid, Triangles};
 
-/// At each vertex of the mesh, in their order.
-pub fn boundary_of_vertices(mesh: &Triangles, centre: DVec3) -> Vec<DVec3> {
-    mesh.positions().iter().map(|at| *at - centre).collect()
+/// At each vertex of the mesh, in their order; and behind them between vertices, along sharp edges and on triangles, where there is room for
+/// a spacing [m]. Of those, also the corners of the edge or triangle that each is on.
+pub fn boundary_of_vertices(
+    mesh: &Triangles,
+    centre: DVec3,
+    spacing: f64,
+    sampling: Sampling,
+) -> Result<(Vec<DVec3>, Vec<[u32; 3]>)> {
+    // What has no extent is nothing to touch; what is wrong with it is for others to say.
+    if spacing == 0.0 {
+        return Ok((mesh.positions().iter().map(|at| *at - centre).collect(), Vec::new()));
+    }
+    let mut kept = Spaced::new(spacing);
+    mesh.positions().iter().for_each(|at| kept.keep(*at));
+    let mut added = Vec::new();
+    let mut offer = |at: DVec3, corners: [u32; 3]| {
+        if kept.offer(at) {
+            added.push(corners);
+        }
+    };
+    for [a, b] in sharp_edges(mesh) {
+        let ends = [a, b].map(|vertex| mesh.positions()[vertex as usize]);
+        points_along(ends, spacing).for_each(|at| offer(at, [a, b, b]));
+    }
+    for sample in &sample_surface_poisson(mesh, spacing, sampling)? {
+        offer(sample.point, mesh.indices()[sample.triangle as usize]);
+    }
+    Ok((kept.points.into_iter().map(|at| at - centre).collect(), added))
+}
+
+/// The spacing [m] of a body of such an extent [m] and surface [m²] that says none: a tenth of its largest extent, and no more than its
+/// smallest, so that bars which cross have points where they do; but not so little that there are more than a thousand points or so.
+pub fn usual_spacing(extent: DVec3, area: f64) -> f64 {
+    const PARTS: f64 = 10.0;
+    const MOST: f64 = 1000.0;
+    let wanted = (extent.max_element() / PARTS).min(extent.min_element());
+    // Samples fill about 0.7 of the plane with disks of half the spacing.
+    let least = (0.7 * area / (0.25 * std::f64::consts::PI * MOST)).sqrt();
+    wanted.max(least)
 }
 
 /// On the triangles of a mesh, `spacing` [m] apart, beginning with its corners and sharp edges.
@@ -66,20 +106,8 @@ pub fn boundary_of_solid(
 
 /// Corners of a mesh, and points along its sharp edges about `spacing` [m] apart, corners first.
 pub fn sharp_points(mesh: &Triangles, spacing: f64) -> Vec<DVec3> {
-    // Normals on both sides of each edge. What is bent by less than 37° is a round thing in facets.
-    const BENT: f64 = 0.8;
     let at = mesh.positions();
-    let mut sides: BTreeMap<[u32; 2], Vec<DVec3>> = BTreeMap::new();
-    for &[a, b, c] in mesh.indices() {
-        let corner = |n: u32| at[n as usize];
-        let normal = (corner(b) - corner(a)).cross(corner(c) - corner(a)).normalize_or_zero();
-        for [from, to] in [[a, b], [b, c], [c, a]] {
-            sides.entry([from.min(to), from.max(to)]).or_default().push(normal);
-        }
-    }
-    let is_sharp = |normals: &[DVec3]| normals.len() == 2 && normals[0].dot(normals[1]) < BENT;
-    let sharp: Vec<[u32; 2]> =
-        sides.iter().filter(|(_, normals)| is_sharp(normals)).map(|(edge, _)| *edge).collect();
+    let sharp = sharp_edges(mesh);
     // An edge that goes straight on at a vertex has no corner there.
     let mut along: BTreeMap<u32, Vec<DVec3>> = BTreeMap::new();
     for &[a, b] in &sharp {
@@ -90,14 +118,35 @@ pub fn sharp_points(mesh: &Triangles, spacing: f64) -> Vec<DVec3> {
     let goes_on = |ways: &[DVec3]| ways.len() == 2 && ways[0].dot(ways[1]) < -BENT;
     let corners = along.iter().filter(|(_, ways)| !goes_on(ways)).map(|(n, _)| at[*n as usize]);
     let mut points: Vec<DVec3> = corners.collect();
-    for [a, b] in sharp {
-        let (from, to) = (at[a as usize], at[b as usize]);
-        // No nearer than the spacing, whatever rounding does.
-        let parts = ((1.0 - 1e-9) * from.distance(to) / spacing).floor().clamp(1.0, 4096.0) as u32;
-        let part = |n: u32| from.lerp(to, f64::from(n) / f64::from(parts));
-        points.extend((0..=parts).map(part));
+    for edge in sharp {
+        points.extend(points_along(edge.map(|vertex| at[vertex as usize]), spacing));
     }
     points
+}
+
+/// What is bent by less than 37° is a round thing in facets: the cosine of that.
+const BENT: f64 = 0.8;
+
+/// Edges of a mesh whose two sides look different ways.
+fn sharp_edges(mesh: &Triangles) -> Vec<[u32; 2]> {
+    // Normals on both sides of each edge.
+    let at = mesh.positions();
+    let mut sides: BTreeMap<[u32; 2], Vec<DVec3>> = BTreeMap::new();
+    for &[a, b, c] in mesh.indices() {
+        let corner = |n: u32| at[n as usize];
+        let normal = (corner(b) - corner(a)).cross(corner(c) - corner(a)).normalize_or_zero();
+        for [from, to] in [[a, b], [b, c], [c, a]] {
+            sides.entry([from.min(to), from.max(to)]).or_default().push(normal);
+        }
+    }
+    let is_sharp = |normals: &[DVec3]| normals.len() == 2 && normals[0].dot(normals[1]) < BENT;
+    sides.iter().filter(|(_, normals)| is_sharp(normals)).map(|(edge, _)| *edge).collect()
+}
+
+/// Points from one end to the other, no nearer to each other than a spacing [m], whatever rounding does.
+fn points_along([from, to]: [DVec3; 2], spacing: f64) -> impl Iterator<Item = DVec3> {
+    let parts = ((1.0 - 1e-9) * from.distance(to) / spacing).floor().clamp(1.0, 4096.0) as u32;
+    (0..=parts).map(move |n| from.lerp(to, f64::from(n) / f64::from(parts)))
 }
 
 /// Boundary particles at most of one solid, whatever is allowed: finding them takes some kilobytes for each.
@@ -135,24 +184,6 @@ fn candidates(solid: &dyn Solid, cell: f64, sampling: Sampling) -> Result<Vec<DV
 fn too_many(found: usize, most: usize) -> SolidError {
     let what = "the boundary particles of a body";
     GeometryError::TooMany { what, found: found as u64, most: most as u64 }.into()
-}
-
-/// The point of the surface to which steps of the distance lead, within a tolerance [m].
-fn onto_surface(solid: &dyn Solid, from: DVec3, tolerance: f64) -> Option<DVec3> {
-    // One step is enough where distances are true; where they are lower bounds, each leaves a part of the way.
-    const STEPS: usize = 64;
-    let mut at = from;
-    for _ in 0..STEPS {
-        let Nearest { point, .. } = solid.nearest(at);
-        if !point.is_finite() {
-            return None;
-        }
-        if solid.distance(point).abs() <= tolerance {
-            return Some(point);
-        }
-        at = point;
-    }
-    None
 }
 
 /// All that is near to the surface of a solid, inside or outside.
@@ -194,23 +225,31 @@ impl Spaced {
         Self { spacing, points: Vec::new(), cells: BTreeMap::new() }
     }
 
-    /// Keeps a point if no other is nearer than the spacing.
-    fn offer(&mut self, at: DVec3) {
+    /// Keeps a point, whatever is near.
+    fn keep(&mut self, at: DVec3) {
+        let cell = (at / self.spacing).floor().as_i64vec3();
+        self.cells.entry(cell.to_array()).or_default().push(self.points.len());
+        self.points.push(at);
+    }
+
+    /// Keeps a point if no other is nearer than the spacing; says whether it does.
+    fn offer(&mut self, at: DVec3) -> bool {
         let cell = (at / self.spacing).floor().as_i64vec3();
         let around = (0..27).map(|n| cell + I64Vec3::new(n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1));
         let near = around.flat_map(|cell| self.cells.get(&cell.to_array()).into_iter().flatten());
         let room = self.spacing * self.spacing;
         if near.into_iter().any(|&other| self.points[other].distance_squared(at) < room) {
-            return;
+            return false;
         }
-        self.cells.entry(cell.to_array()).or_default().push(self.points.len());
-        self.points.push(at);
+        self.keep(at);
+        true
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use undine_geometry::triangle::closest_point;
     use undine_geometry::{Shape, gallery};
 
     fn check(points: &[DVec3], solid: &dyn Solid, spacing: f64, area: f64) {
@@ -274,12 +313,46 @@ mod tests {
         assert!(sharp_points(&gallery::sphere(0.5, 4), 0.1).is_empty(), "a ball has none");
     }
 
+    /// Of a cube, nine parts of each edge, which are longer than the tenth that is asked for; of a bar, points no farther apart than it is thick; of
+    /// a plate, a thousand at most, and half of that where it is so thin that points on its two sides keep apart from each other; and of a ball in
+    /// many facets nothing but its vertices.
+    #[test]
+    fn bodies_without_a_spacing_have_points_between_their_vertices() {
+        let points = |mesh: &Triangles| {
+            let extent = mesh.bounds().unwrap().size();
+            let area: f64 = mesh.iter().map(|[a, b, c]| 0.5 * (b - a).cross(c - a).length()).sum();
+            let spacing = usual_spacing(extent, area);
+            let found = boundary_of_vertices(mesh, DVec3::ZERO, spacing, Sampling::default());
+            let (found, added) = found.unwrap();
+            assert_eq!(found.len(), mesh.positions().len() + added.len());
+            for (at, corners) in found[mesh.positions().len()..].iter().zip(&added) {
+                let corners = corners.map(|corner| mesh.positions()[corner as usize]);
+                assert!(closest_point(corners, *at).point.distance(*at) < 1e-12, "{at}");
+            }
+            assert_eq!(found[..mesh.positions().len()], *mesh.positions(), "vertices come first");
+            (found, spacing)
+        };
+        let (cube, spacing) = points(&gallery::cuboid(DVec3::splat(0.5)));
+        assert!((spacing - 0.1).abs() < 1e-12);
+        let on =
+            |at: &DVec3| (at.abs() - 0.5).abs().cmple(DVec3::splat(1e-9)).bitmask().count_ones();
+        let count = |wanted: u32| cube.iter().filter(|at| on(at) == wanted).count();
+        assert_eq!((count(3), count(2)), (8, 12 * 8));
+        assert!((250..550).contains(&count(1)), "{} on faces", count(1));
+        let (_, spacing) = points(&gallery::cuboid(DVec3::new(1.0, 0.02, 0.02)));
+        assert!((spacing - 0.04).abs() < 1e-12, "{spacing} m");
+        let (plate, _) = points(&gallery::cuboid(DVec3::new(1.0, 0.001, 1.0)));
+        assert!((300..1000).contains(&plate.len()), "{} points", plate.len());
+        let ball = gallery::sphere(0.5, 4);
+        assert_eq!(points(&ball).0.len(), ball.positions().len());
+    }
+
     #[test]
     fn offsets_are_from_the_centre() {
         let mesh = gallery::cuboid(DVec3::ONE);
         let centre = DVec3::new(1.0, 2.0, 3.0);
-        let offsets = boundary_of_vertices(&mesh, centre);
-        assert_eq!(offsets.len(), 8);
+        let found = boundary_of_vertices(&mesh, centre, 3.5, Sampling::default()).unwrap();
+        let offsets = &found.0[..8];
         assert!(offsets.iter().zip(mesh.positions()).all(|(offset, at)| *offset + centre == *at));
     }
 

@@ -1,6 +1,8 @@
 //! From inputs to rigid bodies: the connected pieces of a surface, a shape, or a shape at every point of a cloud.
 
-use super::boundary::{boundary_of_mesh, boundary_of_solid, boundary_of_vertices, sharp_points};
+use super::boundary::{
+    boundary_of_mesh, boundary_of_solid, boundary_of_vertices, sharp_points, usual_spacing,
+};
 use super::inertia::Inertia;
 use crate::error::{Result, SolidError};
 use std::sync::Arc;
@@ -21,6 +23,9 @@ pub struct Piece {
     pub solid: MassProperties,
     /// Boundary particles from the centre, along the axes of the input [m].
     pub boundary: Vec<DVec3>,
+    /// Those behind the first ones were added to touch with, and nothing is held by them: for each, the corners of the triangle, or of the
+    /// edge, that it is on.
+    pub added: Vec<[u32; 3]>,
     /// What it looks like.
     pub looks: PieceLooks,
 }
@@ -44,19 +49,27 @@ pub struct Start {
 
 impl Piece {
     /// The pieces of a surface: those that no edge connects one by one, or all of them as one body. With a spacing [m], boundary
-    /// particles are samples so far apart; without one they are the vertices.
+    /// particles are samples so far apart; without one they are the vertices, and samples between those to touch with.
     pub fn of_surface(surface: &Surface, split: bool, spacing: Option<f64>) -> Result<Vec<Self>> {
         let whole = Triangles::of_surface(surface)?;
         let meshes = if split { split_up(surface, &whole)? } else { vec![whole] };
         let mesh = |mesh: Triangles| -> Result<Self> {
             let solid = meshing::mass_properties(&mesh)?;
-            let boundary = match spacing {
+            let sampling = Sampling::default();
+            let (boundary, added) = match spacing {
                 Some(spacing) => {
-                    boundary_of_mesh(&mesh, solid.centre, spacing, Sampling::default())?
+                    let boundary = boundary_of_mesh(&mesh, solid.centre, spacing, sampling)?;
+                    (boundary, Vec::new())
                 }
-                None => boundary_of_vertices(&mesh, solid.centre),
+                None => {
+                    let extent = mesh.bounds().map_or(DVec3::ZERO, |bounds| bounds.size());
+                    let double = |[a, b, c]: [DVec3; 3]| (b - a).cross(c - a).length();
+                    let area = 0.5 * mesh.iter().map(double).sum::<f64>();
+                    let spacing = usual_spacing(extent, area);
+                    boundary_of_vertices(&mesh, solid.centre, spacing, sampling)?
+                }
             };
-            Ok(Self { solid, boundary, looks: PieceLooks::Mesh(Arc::new(mesh)) })
+            Ok(Self { solid, boundary, added, looks: PieceLooks::Mesh(Arc::new(mesh)) })
         };
         meshes.into_iter().filter(|mesh| !mesh.is_empty()).map(mesh).collect()
     }
@@ -76,7 +89,13 @@ impl Piece {
         }
         let boundary =
             boundary_of_solid(&**shape, solid.centre, spacing, &sharp, Sampling::default())?;
-        Ok(Self { solid, boundary, looks: PieceLooks::Shape(shape.clone()) })
+        let looks = PieceLooks::Shape(shape.clone());
+        Ok(Self { solid, boundary, added: Vec::new(), looks })
+    }
+
+    /// How many boundary particles it is held by: the first ones.
+    pub fn held_by(&self) -> usize {
+        self.boundary.len() - self.added.len()
     }
 
     /// The body that it makes at a density [kg/m³], its input turned and moved like this.
@@ -133,7 +152,7 @@ mod tests {
         let volumes: Vec<f64> = pieces.iter().map(|piece| piece.solid.volume).collect();
         assert!((volumes[0] - 6.0).abs() < 1e-12 && (volumes[1] - 48.0).abs() < 1e-11);
         assert!(pieces[1].solid.centre.abs_diff_eq(DVec3::X * 5.0, 1e-12));
-        assert!(pieces.iter().all(|piece| piece.boundary.len() == 8));
+        assert!(pieces.iter().all(|piece| piece.held_by() == 8));
         let whole = Piece::of_surface(&two_boxes(), false, None).unwrap();
         assert_eq!(whole.len(), 1);
         assert!((whole[0].solid.volume - 54.0).abs() < 1e-11);

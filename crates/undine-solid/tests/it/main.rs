@@ -4,6 +4,7 @@ mod contact;
 mod curves;
 mod flight;
 mod held;
+mod on_surface;
 mod pile;
 mod resume;
 mod scene;

@@ -83,6 +83,83 @@ impl Inputs for Sheet {
     }
 }
 
+/// A sheet and strands that stand on the middles of its triangles.
+struct Between;
+
+impl Between {
+    /// The corners of the triangles that strands stand on: one of each square within the rim.
+    fn corners() -> Vec<[usize; 3]> {
+        let at = |i: usize, j: usize| ACROSS * i + j;
+        let squares = (1..ACROSS - 2).flat_map(|i| (1..ACROSS - 2).map(move |j| [i, j]));
+        squares.map(|[i, j]| [at(i, j), at(i, j + 1), at(i + 1, j + 1)]).collect()
+    }
+
+    /// The middle of a triangle at a time [s], its normal and its first edge.
+    fn middle(corners: [usize; 3], time: f64) -> [DVec3; 3] {
+        let [a, b, c] = corners.map(|n| Sheet::place(n, time).0);
+        [(a + b + c) / 3.0, (b - a).cross(c - a).normalize(), (b - a).normalize()]
+    }
+}
+
+impl Inputs for Between {
+    fn data(&self, name: &str, time: f64) -> Result<Arc<Data>> {
+        let strand = |corners: [usize; 3]| {
+            let [root, up, _] = Self::middle(corners, 0.0);
+            straight(root, root + TALL * up, 8)
+        };
+        match name {
+            "rod" => {
+                Ok(Arc::new(curves(&Self::corners().into_iter().map(strand).collect::<Vec<_>>())))
+            }
+            _ => Sheet.data(name, time),
+        }
+    }
+
+    fn changes(&self, name: &str) -> bool {
+        Sheet.changes(name)
+    }
+}
+
+/// Roots between the vertices of a coarse sheet go where its triangles do, and turn as those do. A strand of 0.6 g pulls at its root with
+/// some mN, which is 10⁻¹² m of 10⁹ N/m, and turns it with 0.1 mN m, which is 10⁻⁷ of 10³ J; ten times as much is allowed for its own swing.
+#[test]
+fn roots_between_vertices_follow_the_triangles_that_they_stand_on() {
+    let weld = attachment("pair")
+        .set("normal-stiffness", 1e9)
+        .set("tangent-stiffness", 1e9)
+        .set("orientation-stiffness", [1e3; 3]);
+    let rod = rod().set("radius", 1e-3).set("density", 1000.0).set("youngs", 1e9);
+    let setup = elastic(rod).with(skin()).with(weld);
+    let kinds = [undine_solid::BEHAVIORS, undine_actions::BEHAVIORS].concat();
+    let timeline = Timeline {
+        fps: 24.0,
+        substeps: Substeps::Fixed(8),
+        newton: NewtonSettings { iterations: 4, ..NewtonSettings::default() },
+        ..Timeline::default()
+    };
+    let budget = MemoryBudget::unlimited();
+    let mut simulation =
+        Simulation::new(&setup, &kinds, timeline, Arc::new(Between), budget).unwrap();
+    let start = turned(&simulation);
+    for frame in 1..=20 {
+        frames(&mut simulation, 1);
+        let (places, now) = (vectors(&simulation, "rod", "position"), turned(&simulation));
+        for (strand, corners) in Between::corners().into_iter().enumerate() {
+            let frame_at = |time: f64| {
+                let [_, up, along] = Between::middle(corners, time);
+                DMat3::from_cols(up, along, up.cross(along))
+            };
+            let time = f64::from(frame) / 24.0;
+            let off = places[9 * strand].distance(Between::middle(corners, time)[0]);
+            assert!(off < 1e-11, "frame {frame}: root {strand} is off by {off:e} m");
+            let wanted = frame_at(time) * frame_at(0.0).transpose() * start[9 * strand];
+            let off = now[9 * strand] - wanted;
+            let off = off.to_cols_array().into_iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+            assert!(off < 1e-6, "frame {frame}: root {strand} is turned by {off:e} rad");
+        }
+    }
+}
+
 /// A strand of 0.6 g swings with the sheet, whose rim is 0.5 m from the middle and goes up by 0.12 m in a second: by about 1 m/s². It pulls
 /// at its root with 1 mN and turns it with 0.1 mN m. With 10⁴ N/m and 1 J that is 0.1 µm and 0.1 mrad; ten times as much is allowed for its own swing.
 ///
@@ -90,7 +167,7 @@ impl Inputs for Sheet {
 /// lies across its axis by θ²/6, θ being the angle between two vertices: by up to θ²/12 = 0.0052.
 #[test]
 fn roots_follow_a_sheet_that_bends_and_turn_with_it() {
-    let weld = attachment("pair").set("orientation-stiffness", [1.0; 3]);
+    let weld = attachment("pair").set("on", "points").set("orientation-stiffness", [1.0; 3]);
     let rod = rod().set("radius", 1e-3).set("density", 1000.0).set("youngs", 1e9);
     let setup = Group::default()
         .with(rod)
