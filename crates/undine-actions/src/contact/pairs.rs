@@ -426,6 +426,7 @@ impl Surroundings<'_> {
             places,
             reach: apart,
             passes,
+            was_broken: false,
             is_kept: false,
         }))
     }
