@@ -424,8 +424,10 @@ fn whatever_is_hit_may_be_met() {
         breathing.with_motion(Motion::steady(pose, twist).unwrap()),
     ] {
         let step = collider.during(0.0, 0.05).unwrap();
+        let moment = |k: i32| collider.during(5e-4 * f64::from(k), 5e-4 * f64::from(k)).unwrap();
+        let moments: Vec<_> = (0..=100).map(moment).collect();
         let (mut hits, mut passed) = (0, 0);
-        for n in 0..2000 {
+        for n in 0..500 {
             let place = |k: u64| {
                 let unit = |axis: u64| undine_geometry::random::unit(k, 3 * n + axis) - 0.5;
                 6.0 * DVec3::new(unit(0), unit(1), unit(2))
@@ -433,16 +435,15 @@ fn whatever_is_hit_may_be_met() {
             let (from, to) = (place(1), place(2));
             let may = step.may_meet(from, to, 0.01);
             // One that never asks the boxes: it begins in the step, and the whole of it is asked.
-            let near = (0..=200).any(|k| {
-                let part = f64::from(k) / 200.0;
-                let then = collider.during(0.05 * part, 0.05 * part).unwrap();
-                then.distance(from.lerp(to, part)) < 0.01
-            });
+            let near = moments
+                .iter()
+                .enumerate()
+                .any(|(k, then)| then.distance(from.lerp(to, 0.01 * k as f64)) < 0.01);
             assert!(may || !near, "from {from} to {to}");
             hits += usize::from(step.first_impact(0.0, from, to, 0.01).unwrap().is_some());
             passed += usize::from(!may);
         }
-        assert!(hits > 10 && passed > 300, "{hits} hits, {passed} left out");
+        assert!(hits > 5 && passed > 75, "{hits} hits, {passed} left out");
     }
 }
 
