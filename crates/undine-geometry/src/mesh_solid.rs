@@ -124,18 +124,19 @@ impl MeshSolid {
             },
         }
     }
-}
 
-impl Solid for MeshSolid {
-    fn distance(&self, at: DVec3) -> f64 {
-        self.signed(at, self.bvh.closest(at))
+    /// The nearest point of the surface, and that of the triangles.
+    pub(crate) fn nearest_and_closest(&self, at: DVec3) -> (Nearest, Option<Closest>) {
+        let closest = self.bvh.closest(at);
+        let near = match &closest {
+            Some(closest) => self.nearest_at(at, closest),
+            None => Nearest { point: at, normal: DVec3::Z, distance: f64::INFINITY },
+        };
+        (near, closest)
     }
 
-    fn nearest(&self, at: DVec3) -> Nearest {
-        let Some(closest) = self.bvh.closest(at) else {
-            return Nearest { point: at, normal: DVec3::Z, distance: f64::INFINITY };
-        };
-        let normal = self.normals.at(self.bvh.triangles(), &closest);
+    fn nearest_at(&self, at: DVec3, closest: &Closest) -> Nearest {
+        let normal = self.normals.at(self.bvh.triangles(), closest);
         // Of a place on the mesh, the way to it is rounding alone.
         let rounding = 1e-14 * (at.abs() + closest.point.abs()).max_element();
         let off = closest.distance_squared.sqrt() > rounding;
@@ -144,9 +145,9 @@ impl Solid for MeshSolid {
             // The surface lies half of the thickness before the sheet, on the side of the place.
             let outwards = away.unwrap_or(normal);
             let point = closest.point + 0.5 * thickness * outwards;
-            return Nearest { point, normal: outwards, distance: self.signed(at, Some(closest)) };
+            return Nearest { point, normal: outwards, distance: self.signed(at, Some(*closest)) };
         }
-        let distance = self.signed(at, Some(closest));
+        let distance = self.signed(at, Some(*closest));
         // A mesh that looks inwards, or whose normals cancel, still has an outside.
         let outwards = away.map(|away| if distance < 0.0 { -away } else { away });
         let normal = match outwards {
@@ -154,6 +155,16 @@ impl Solid for MeshSolid {
             _ => normal,
         };
         Nearest { point: closest.point, normal, distance }
+    }
+}
+
+impl Solid for MeshSolid {
+    fn distance(&self, at: DVec3) -> f64 {
+        self.signed(at, self.bvh.closest(at))
+    }
+
+    fn nearest(&self, at: DVec3) -> Nearest {
+        self.nearest_and_closest(at).0
     }
 
     fn bounds(&self) -> Option<Bounds> {

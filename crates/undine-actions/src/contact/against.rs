@@ -12,6 +12,7 @@ use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
 use undine_geometry::collider::{ColliderStep, Impact};
 use undine_geometry::{Pose, Solid};
+use undine_sim::newton::Contact;
 use undine_sim::{ObjectId, Result};
 
 /// Particles that one task looks at.
@@ -171,6 +172,9 @@ impl Surroundings<'_> {
     /// A particle.
     fn particle(&self, number: usize, n: usize, solid: &Solids<'_>) -> Result<Option<Found>> {
         let side = &self.sides[number];
+        if side.is_held(n) {
+            return Ok(None);
+        }
         let (from, to) = (solid.of_start(side.start[n]), solid.of_now(self.places[number][n]));
         let radius = side.radius(n);
         let margin = self.margin(from.distance(to));
@@ -213,7 +217,7 @@ impl Surroundings<'_> {
     fn edge(&self, number: usize, [a, b]: [u32; 2], solid: &Solids<'_>) -> Result<Option<Found>> {
         let (side, places) = (&self.sides[number], &self.places[number]);
         let (i, j) = (a as usize, b as usize);
-        if i == j || places.is_empty() {
+        if i == j || places.is_empty() || (side.is_held(i) && side.is_held(j)) {
             return Ok(None);
         }
         let from = [i, j].map(|n| solid.of_start(side.start[n]));
@@ -222,6 +226,14 @@ impl Surroundings<'_> {
         let way = from[0].distance(to[0]).max(from[1].distance(to[1]));
         let margin = self.margin(way);
         if !solid.form.may_meet(to[0], to[1], radius + margin + way) {
+            return Ok(None);
+        }
+        // No point of it is farther from its ends than half of its length, and distances change no faster than places do.
+        let (middle, length) = (to[0].midpoint(to[1]), to[0].distance(to[1]));
+        let nearest = 0.5 * (solid.form.distance(to[0]) + solid.form.distance(to[1]) - length);
+        let reach = nearest + 0.5 * length;
+        if nearest > radius + margin && is_clear(solid.form, (middle, reach), nearest, way, radius)
+        {
             return Ok(None);
         }
         // What goes less than half of its radius does not pass anything.
@@ -279,8 +291,30 @@ impl Surroundings<'_> {
             places: [to, near.point],
             reach: radius,
             passes: false,
+            was_broken: false,
             is_kept: false,
         }
+    }
+
+    /// A contact of an edge with what the scene moves as it was found before, where the edge is now; none if it is no such contact, or one that
+    /// other contacts hold as well. Its place on the surface ends where it ends, whatever the edge does.
+    pub fn again_on_solid(&self, found: &Found) -> Option<Found> {
+        let (Part::Particles { object, on }, Part::Still) = (found.first, found.second) else {
+            return None;
+        };
+        let number = self.sides.iter().position(|side| side.object == object)?;
+        if on[1].1 == 0.0 || !found.was_broken {
+            return None;
+        }
+        let at = |x: &[DVec3]| x[on[0].0 as usize].lerp(x[on[1].0 as usize], on[1].1);
+        let place = at(&self.places[number]);
+        let contact = Contact {
+            gap: (place - found.places[1]).dot(found.contact.normal) - found.reach,
+            slip: found.contact.slip + place - found.places[0],
+            ..found.contact
+        };
+        let places = [place, found.places[1]];
+        Some(Found { contact, places, passes: false, is_kept: true, ..*found })
     }
 
     /// Boxes around what particles of a side pass during the step, body by body or in runs; and around what edges do.
@@ -349,8 +383,9 @@ fn touch(
     if !near.normal.is_finite() || near.normal == DVec3::ZERO {
         return Ok(None);
     }
-    // So far outside that nothing can have been between.
-    if near.distance > from.distance(to) + radius && gap > margin && !solid.moves() {
+    if gap > margin
+        && is_clear(solid, (to, near.distance), near.distance, from.distance(to), radius)
+    {
         return Ok(None);
     }
     let ended = Near { normal: near.normal, gap, point: near.point };
@@ -362,6 +397,20 @@ fn touch(
         Some(impact) if !agrees(&impact, &ended, to) => Some(met(&impact, to, radius)),
         _ => (gap < margin).then_some(ended),
     })
+}
+
+/// Whether what ends this far from a surface [m] is so far outside that nothing can have been between: a place of the surface that a ball has
+/// met on its way ends no farther from the ball than both have gone since, and its radius. Places that end as near as that are within a
+/// sphere, `around`: middle and radius [m].
+fn is_clear(
+    solid: &ColliderStep<'_>,
+    around: (DVec3, f64),
+    distance: f64,
+    way: f64,
+    radius: f64,
+) -> bool {
+    let free = distance - way - radius;
+    free > 0.0 && (!solid.moves() || free > solid.way_near(around.0, around.1))
 }
 
 /// A touch on the way, where what touched is at `to` [m] in the end.
@@ -394,14 +443,13 @@ fn met_on_the_way(
     let through = solid.first_impact_of_edge(from, to, NEARLY * radius)?;
     let (part, impact) = through.unwrap_or(first);
     let to = to[0].lerp(to[1], part);
-    let touch = (through.is_some(), part, met(&impact, to, radius));
-    if through.is_some() {
-        return Ok(Some(touch));
-    }
     let near = solid.nearest(to);
     let ended = Near { normal: near.normal, gap: near.distance - radius, point: near.point };
-    let is_inside = (END..=1.0 - END).contains(&part);
-    Ok((is_inside && !agrees(&impact, &ended, to)).then_some(touch))
+    // Where it is still on the side from which it came, where it ends says best what holds it: an edge that lies on a mesh meets many of its
+    // edges on the way, and to hold it off one of them leads to the next.
+    let is_inside = through.is_some() || (END..=1.0 - END).contains(&part);
+    let is_elsewhere = is_inside && !agrees(&impact, &ended, to);
+    Ok(is_elsewhere.then(|| (through.is_some(), part, met(&impact, to, radius))))
 }
 
 /// Which part of an edge is deepest in the end, and the touch, where that is deeper than its ends are.

@@ -81,6 +81,8 @@ pub(super) struct Found {
     pub reach: f64,
     /// Whether they have nearly gone through each other on their way, wherever they touched at first.
     pub passes: bool,
+    /// Whether a solve of this step had led to where its law was broken: what it knew then did not hold it.
+    pub was_broken: bool,
     /// Whether it was found in a round before, and is at work where it was found then.
     pub is_kept: bool,
 }

@@ -3,7 +3,7 @@
 //! Bodies stay where the step began. Strands that would pass through each other move together, with the velocity of their common
 //! momentum, and as they were when the step began (rigid impact zones; Provot 1997, *Collision and self-collision handling in cloth model
 //! dedicated to design garments*; Bridson et al. 2002, *Robust treatment of collisions, contact and friction for cloth animation*, §7.4).
-//! Strands that would pass through what the scene moves stay where they are on it, or go with what holds them. Whatever that brings into the way
+//! Strands that would pass through what the scene moves stay where they are on it, also where it deforms, or go with what holds them. Whatever that brings into the way
 //! of others is held back with them, until nobody passes.
 
 use super::find::{Found, Part};
@@ -15,7 +15,7 @@ use undine_sim::coupling::Coupling;
 use undine_sim::newton::rod::transported;
 use undine_sim::newton::shape::Rods as Held;
 use undine_sim::offers::{Embedded, Rods};
-use undine_sim::{Moment, Result, World};
+use undine_sim::{Moment, ObjectId, Result, World};
 
 /// How often those in the way of what is held back are looked for.
 const MOST_ROUNDS: usize = 64;
@@ -35,8 +35,22 @@ pub(super) fn strands(count: usize, edges: &[[u32; 2]]) -> Vec<u32> {
 struct Zones {
     /// The zone of each strand, named by its least.
     of: BTreeMap<Strand, Strand>,
-    /// Zones that stay where they are on what the scene moves, and how far that takes them [m].
-    stay: BTreeMap<Strand, DVec3>,
+    /// Zones that stay where they are on what the scene moves.
+    stay: BTreeMap<Strand, Stay>,
+}
+
+/// What a zone stays on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Stay {
+    /// How far that takes what touches it [m].
+    way: DVec3,
+    /// The collider, which takes each place as it moves there.
+    on: Option<ObjectId>,
+}
+
+impl Stay {
+    /// Where the step began.
+    const HERE: Self = Self { way: DVec3::ZERO, on: None };
 }
 
 impl Zones {
@@ -48,16 +62,16 @@ impl Zones {
         let (one, other) = (self.of(one), self.of(other));
         let (least, most) = (one.min(other), one.max(other));
         self.of.values_mut().filter(|zone| **zone == most).for_each(|zone| *zone = least);
-        if let Some(way) = self.stay.remove(&most) {
-            self.stays(least, way);
+        if let Some(stay) = self.stay.remove(&most) {
+            self.stays(least, stay);
         }
     }
 
-    fn stays(&mut self, strand: Strand, way: DVec3) {
+    fn stays(&mut self, strand: Strand, stay: Stay) {
         let zone = self.of(strand);
-        let known = self.stay.entry(zone).or_insert(way);
-        if way.length_squared() > known.length_squared() {
-            *known = way;
+        let known = self.stay.entry(zone).or_insert(stay);
+        if stay.way.length_squared() > known.way.length_squared() {
+            *known = stay;
         }
     }
 }
@@ -75,17 +89,17 @@ impl Touching {
                 match [&found.first, &found.second].map(|part| self.strand_of(part)) {
                     [Some(one), Some(other)] => zones.join(one, other),
                     [Some(one), None] => zones.stays(one, self.carries(found)),
-                    [None, Some(one)] => zones.stays(one, DVec3::ZERO),
+                    [None, Some(one)] => zones.stays(one, Stay::HERE),
                     [None, None] => {}
                 }
             }
             if round + 1 == MOST_ROUNDS {
                 let all: Vec<Strand> = zones.of.keys().copied().collect();
-                all.into_iter().for_each(|strand| zones.stays(strand, DVec3::ZERO));
+                all.into_iter().for_each(|strand| zones.stays(strand, Stay::HERE));
             }
             let parts = broken.iter().flat_map(|found| [found.first, found.second]);
             self.bodies_stay(world, &parts.collect::<Vec<_>>())?;
-            self.move_zones(world, &zones, now.step)?;
+            self.move_zones(world, &zones, now)?;
             if !self.breaks_laws(world, now)? {
                 break;
             }
@@ -94,16 +108,21 @@ impl Touching {
         Ok(())
     }
 
-    /// How far what the scene moves takes a place of a strand that touches it [m]. Bodies stay, for their part.
-    fn carries(&self, found: &Found) -> DVec3 {
+    /// How what the scene moves takes along a strand that touches it. Bodies stay, for their part.
+    fn carries(&self, found: &Found) -> Stay {
         let (Part::Particles { object, on }, Part::Still) = (found.first, found.second) else {
-            return DVec3::ZERO;
+            return Stay::HERE;
         };
         let side = self.sides.iter().find(|side| side.object == object);
         let start = side.map_or(found.places[0], |side| {
             on.iter().map(|&(n, weight)| side.start[n as usize] * weight).sum()
         });
-        found.places[0] - start - found.contact.slip
+        let touched = ObjectId(found.key.objects[1] as usize);
+        let is_collider = self.colliders.iter().any(|(object, _)| *object == touched);
+        Stay {
+            way: found.places[0] - start - found.contact.slip,
+            on: is_collider.then_some(touched),
+        }
     }
 
     fn strand_of(&self, part: &Part) -> Option<Strand> {
@@ -137,10 +156,18 @@ impl Touching {
     }
 
     /// Moves the strands of each zone as one, from where the step began.
-    fn move_zones(&self, world: &World, zones: &Zones, step: f64) -> Result<()> {
-        // The mass, the momentum, and how far what is held moves in the step.
+    fn move_zones(&self, world: &World, zones: &Zones, now: &Moment) -> Result<()> {
+        let mut steps = BTreeMap::new();
+        for (object, id) in &self.colliders {
+            if zones.stay.values().any(|stay| stay.on == Some(*object))
+                && let Some(collider) = &world.colliders[*id]
+            {
+                steps.insert(*object, collider.during(now.time, now.time + now.step)?);
+            }
+        }
+        // The mass, the momentum, and where what is held begins and how far it moves in the step.
         let mut sums: BTreeMap<Strand, (f64, DVec3)> = BTreeMap::new();
-        let mut led: BTreeMap<Strand, DVec3> = BTreeMap::new();
+        let mut led: BTreeMap<Strand, [DVec3; 2]> = BTreeMap::new();
         for (number, side) in self.sides.iter().enumerate() {
             let Embedded::OnRods(on) = side.boundary else { continue };
             let points = &world.points[on.vertices.points];
@@ -150,7 +177,7 @@ impl Touching {
             for n in 0..points.len() {
                 let Some(zone) = zones.of.get(&(number, side.strand[n])) else { continue };
                 if held[n] & Held::PLACE != 0 {
-                    led.entry(*zone).or_insert(position[n] - side.start[n]);
+                    led.entry(*zone).or_insert([side.start[n], position[n] - side.start[n]]);
                     continue;
                 }
                 let sum = sums.entry(*zone).or_insert((0.0, DVec3::ZERO));
@@ -158,17 +185,23 @@ impl Touching {
                 sum.1 += mass[n] * velocity[n];
             }
         }
-        let way = |zone: &Strand| match (led.get(zone), sums.get(zone)) {
-            (Some(led), _) => *led,
-            (None, Some((mass, momentum))) if !zones.stay.contains_key(zone) => {
-                *momentum / *mass * step
+        let way = |zone: &Strand, at: DVec3| {
+            let stay = zones.stay.get(zone);
+            let on = stay.and_then(|stay| steps.get(&stay.on?));
+            match (led.get(zone), sums.get(zone), stay) {
+                // As it is on the collider, and from where its root is.
+                (Some([root, led]), ..) => {
+                    on.map_or(*led, |step| *led + step.takes(at) - step.takes(*root))
+                }
+                (None, _, Some(stay)) => on.map_or(stay.way, |step| step.takes(at)),
+                (None, Some((mass, momentum)), None) => *momentum / *mass * now.step,
+                (None, None, None) => DVec3::ZERO,
             }
-            _ => zones.stay.get(zone).copied().unwrap_or(DVec3::ZERO),
         };
         for (number, side) in self.sides.iter().enumerate() {
             if let Embedded::OnRods(on) = side.boundary {
                 let of = |n: usize| zones.of.get(&(number, side.strand[n]));
-                side.shift(world, &on, |n| of(n).map(way), step)?;
+                side.shift(world, &on, |n| of(n).map(|zone| way(zone, side.start[n])), now.step)?;
             }
         }
         Ok(())
@@ -220,9 +253,10 @@ mod tests {
     fn zones_that_join_stay_if_one_of_them_does() {
         let mut zones = Zones::default();
         zones.join((0, 5), (0, 9));
-        zones.stays((1, 0), DVec3::X);
+        let stay = Stay { way: DVec3::X, on: None };
+        zones.stays((1, 0), stay);
         zones.join((1, 0), (0, 9));
         assert_eq!(zones.of.values().copied().collect::<std::collections::BTreeSet<_>>().len(), 1);
-        assert_eq!(zones.stay.get(&(0, 5)), Some(&DVec3::X));
+        assert_eq!(zones.stay.get(&(0, 5)), Some(&stay));
     }
 }

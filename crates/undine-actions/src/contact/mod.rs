@@ -24,6 +24,7 @@ use undine_core::glam::{DQuat, DVec3};
 use undine_geometry::Pose;
 use undine_geometry::collider::Collider;
 use undine_sim::coupling::{self, Coupling};
+use undine_sim::newton::shape::Rods as Held;
 use undine_sim::newton::{Contact, Contacts, Embedded as Hung, Term};
 use undine_sim::offers::{Embedded, SolidBodies};
 use undine_sim::world::ChannelKey;
@@ -77,6 +78,8 @@ struct Side {
     between: Vec<[u32; 3]>,
     /// The radius of each particle [m].
     radius: Vec<f64>,
+    /// Particles that the scene holds where they are: no contact can move them. Empty if there are none.
+    held: Vec<bool>,
     /// The edges that its Object offers, by ids.
     offered: Option<Arc<[[u64; 2]]>>,
     /// Edges between particles that move by themselves; where there are none, each particle for itself.
@@ -287,7 +290,8 @@ impl Touching {
     }
 
     /// Contacts of edges that the last solve of this step has put to work, where everything is now. What they hold apart does not come near
-    /// any more, so that a look finds it at another place, or not at all; without them the next solve would let it through.
+    /// any more, so that a look finds it at another place, or not at all; without them the next solve would let it through. An edge that lies
+    /// on two ridges of a mesh is deepest on the one when it is held off the other.
     fn still_at_work(
         &self,
         world: &World,
@@ -297,7 +301,9 @@ impl Touching {
     ) -> Vec<Found> {
         let surroundings = self.surroundings(world, here, now);
         let acts = before.iter().filter(|found| found.contact.force != DVec3::ZERO);
-        acts.filter_map(|found| surroundings.again(found)).collect()
+        let again =
+            |found: &Found| surroundings.again(found).or(surroundings.again_on_solid(found));
+        acts.filter_map(again).collect()
     }
 
     /// Tells whether thin things that rest on something are off where a step [s] has led to; not for ever.
@@ -369,6 +375,7 @@ impl Side {
             body: Vec::new(),
             between: Vec::new(),
             radius: Vec::new(),
+            held: Vec::new(),
             offered: None,
             edges: Vec::new(),
             beside: (Vec::new(), Vec::new()),
@@ -408,6 +415,10 @@ impl Side {
         }
     }
 
+    fn is_held(&self, particle: usize) -> bool {
+        self.held.get(particle).is_some_and(|held| *held)
+    }
+
     fn neighbours(&self, particle: u32) -> &[u32] {
         let (starts, beside) = &self.beside;
         let n = particle as usize;
@@ -420,6 +431,11 @@ impl Side {
         let Embedded::OnBodies(on) = &self.boundary else {
             let radius = coupling::numbers(world, &self.boundary, "pscale")?;
             self.radius = radius.unwrap_or_else(|| vec![0.0; self.start.len()]);
+            if let Embedded::OnRods(on) = &self.boundary {
+                let points = &world.points[on.vertices.points];
+                let held = points.column(on.held)?;
+                self.held = held.iter().map(|held| held & Held::PLACE != 0).collect();
+            }
             self.connect(world, is_known);
             return Ok(());
         };
@@ -461,6 +477,9 @@ impl Coupling for Touching {
         }
         self.known = known;
         let before = std::mem::replace(&mut self.found, found);
+        if !before.is_empty() {
+            self.found.iter_mut().for_each(|found| found.was_broken = found.is_broken());
+        }
         self.memory.guess(&before, &mut self.found);
         match self.manner.stiffness {
             // Springs along surfaces begin with what the step before has left.

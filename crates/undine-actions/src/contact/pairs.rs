@@ -430,6 +430,7 @@ impl Surroundings<'_> {
             places,
             reach: apart,
             passes,
+            was_broken: false,
             is_kept: false,
         }))
     }

@@ -56,7 +56,8 @@ impl Surroundings<'_> {
 }
 
 fn pack(found: &Found) -> [u64; WORDS] {
-    let Found { key, first, second, at, contact, places, reach, passes, is_kept } = found;
+    let Found { key, first, second, at, contact, places, reach, passes, was_broken, is_kept } =
+        found;
     let Contact { normal, gap, slip, apart, friction, compliance, accuracy, force } = *contact;
     let both = |[one, other]: [u32; 2]| u64::from(one) << 32 | u64::from(other);
     let part = |part: &Part| match part {
@@ -71,9 +72,9 @@ fn pack(found: &Found) -> [u64; WORDS] {
     let vectors = vectors.iter().flat_map(|vector| vector.to_array());
     let numbers =
         vectors.chain([gap, apart, friction, *reach, compliance, accuracy]).map(f64::to_bits);
-    let words = [both(key.objects), u64::from(*passes) | u64::from(*is_kept) << 1]
-        .into_iter()
-        .chain(key.points);
+    let flags = [passes, is_kept, was_broken];
+    let flags: u64 = flags.iter().enumerate().map(|(n, flag)| u64::from(**flag) << n).sum();
+    let words = [both(key.objects), flags].into_iter().chain(key.points);
     let mut words = words.chain(part(first)).chain(part(second)).chain(numbers);
     std::array::from_fn(|_| words.next().unwrap_or(0))
 }
@@ -95,6 +96,7 @@ fn unpack(words: &[u64; WORDS]) -> Found {
         key: Key { objects: both(words[0]), points: std::array::from_fn(|k| words[2 + k]) },
         passes: words[1] & 1 != 0,
         is_kept: words[1] & 2 != 0,
+        was_broken: words[1] & 4 != 0,
         first: part(6),
         second: part(10),
         at: vector(14),
@@ -147,6 +149,7 @@ mod tests {
                 places: [vector(7.0), vector(8.0)],
                 reach: 9.0,
                 passes: n % 2 == 0,
+                was_broken: n < 2,
                 is_kept: n % 3 == 0,
             };
             // All that there is of it, in words; and the sign of nothing, which they do not show.

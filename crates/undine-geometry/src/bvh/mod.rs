@@ -24,7 +24,7 @@ pub use closest::Closest;
 pub use ray::{Ray, RayHit};
 pub(crate) use tree::Branch;
 
-use crate::error::Result;
+use crate::error::{GeometryError, Result};
 use crate::triangles::{LARGEST_COORDINATE, Triangles, check_scale};
 use frame::Frame;
 use leaf::Leaf;
@@ -77,6 +77,18 @@ impl Bvh {
         self.frame = Frame::of(&self.triangles);
         self.fit();
         Ok(())
+    }
+
+    /// A tree of the same shape over other triangles, as many, of which those with the same number are near to each other.
+    pub(crate) fn refitted(&self, triangles: Triangles) -> Result<Self> {
+        let (found, wanted) = (triangles.len(), self.triangles.len());
+        if found != wanted {
+            return Err(GeometryError::WrongLength { what: "the new triangles", found, wanted });
+        }
+        check_scale(triangles.positions())?;
+        let mut bvh = Self { frame: Frame::of(&triangles), triangles, ..self.clone() };
+        bvh.fit();
+        Ok(bvh)
     }
 
     /// The triangles under the tree.

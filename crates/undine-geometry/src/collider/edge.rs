@@ -14,6 +14,9 @@ use crate::triangle::frame;
 use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
 
+/// An edge of which an end begins nearer to the mesh than this part of its radius grows out of it.
+const ROOTED: f64 = 0.25;
+
 /// How an edge of a radius [m] goes, from time 0 to time 1, in the collider's coordinates.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EdgeWay {
@@ -99,9 +102,12 @@ impl MeshWay<'_> {
         }
         let touch = first.and_then(|(contact, line)| {
             let part = contact.weights[1];
-            // What begins inside is kept from going deeper by where it ends.
+            // What begins inside is kept from going deeper by where it ends. And what grows out of the mesh, as hair does out of skin, is
+            // beside its edges from the start, on no side of them.
             let is_inside = self.mesh.distance(a.lerp(b, part)) < 0.0 && half == 0.0;
-            (!is_inside).then(|| (part, self.touch(&contact, &line, way, half)))
+            let begins = self.mesh.distance(a).min(self.mesh.distance(b));
+            let is_free = is_inside || begins < ROOTED * way.radius;
+            (!is_free).then(|| (part, self.touch(&contact, &line, way, half)))
         });
         Ok((touch, Some(separation)))
     }

@@ -2,8 +2,8 @@
 
 use super::advance::{Gone, Way, first_contact};
 use super::edge::{EdgeTouch, EdgeWay, MeshWay};
-use super::triangles::{Moving, half_thickness, touch_resting};
-use crate::deformation::Deformation;
+use super::moving::{Deforming, Moving};
+use super::triangles::{half_thickness, touch_resting};
 use crate::error::{GeometryError, Result};
 use crate::levelset::{DistanceSampler, LevelSet};
 use crate::mesh_solid::MeshSolid;
@@ -20,7 +20,7 @@ use undine_core::volume::{Interpolation, Sampler, Voxels};
 pub(super) enum Form {
     Solid(Arc<dyn Solid + Send>),
     Mesh(Arc<MeshSolid>),
-    Deforming(Arc<MeshSolid>, Arc<Deformation>),
+    Deforming(Arc<Deforming>),
     Level(Arc<LevelSet>, Option<Handle<Vec3>>),
 }
 
@@ -28,7 +28,7 @@ pub(super) enum Form {
 pub(super) enum FormStep<'a> {
     Solid(&'a dyn Solid),
     Mesh(&'a MeshSolid),
-    Deforming(Box<Moving>),
+    Deforming(Arc<Moving>),
     Level {
         set: &'a LevelSet,
         /// Beyond it there is nothing near.
@@ -92,9 +92,7 @@ impl Form {
         match (self, other) {
             (Self::Solid(one), Self::Solid(other)) => Arc::ptr_eq(one, other),
             (Self::Mesh(one), Self::Mesh(other)) => Arc::ptr_eq(one, other),
-            (Self::Deforming(one, by), Self::Deforming(other, also_by)) => {
-                Arc::ptr_eq(one, other) && Arc::ptr_eq(by, also_by)
-            }
+            (Self::Deforming(one), Self::Deforming(other)) => Arc::ptr_eq(one, other),
             (Self::Level(one, v), Self::Level(other, w)) => Arc::ptr_eq(one, other) && v == w,
             _ => false,
         }
@@ -103,7 +101,7 @@ impl Form {
     /// The times [s] within a step at which the form's own motion changes.
     pub fn turns(&self, start: f64, end: f64) -> Vec<f64> {
         match self {
-            Self::Deforming(_, deformation) => deformation.turns(start, end).collect(),
+            Self::Deforming(deforming) => deforming.turns(start, end),
             _ => Vec::new(),
         }
     }
@@ -113,9 +111,7 @@ impl Form {
         Ok(match self {
             Self::Solid(solid) => FormStep::Solid(&**solid),
             Self::Mesh(mesh) => FormStep::Mesh(mesh),
-            Self::Deforming(mesh, deformation) => {
-                FormStep::Deforming(Box::new(Moving::new(mesh, deformation, times)?))
-            }
+            Self::Deforming(deforming) => FormStep::Deforming(deforming.during(times)?),
             Self::Level(set, velocity) => {
                 let distance = set.column()?;
                 FormStep::Level {
@@ -152,9 +148,10 @@ impl FormStep<'_> {
         }
     }
 
-    /// A finite box that holds it during all of the step, where it does not deform.
-    pub fn fixed_bounds(&self) -> Option<Bounds> {
+    /// A finite box that holds it during all of the step, if that is known.
+    pub fn bounds_of_all(&self) -> Option<Bounds> {
         let bounds = match self {
+            Self::Deforming(moving) => moving.bounds(),
             _ if self.deforms() => None,
             // Something may be near as far as the band reaches beyond the voxels.
             Self::Level { set, bounds, .. } => bounds.map(|all| {
@@ -181,6 +178,26 @@ impl FormStep<'_> {
                 (near, sampler.at_world(near.point).as_dvec3())
             }
             _ => (self.with_solid(|solid| solid.nearest(at)), DVec3::ZERO),
+        }
+    }
+
+    /// The nearest point of the surface, and where it was when the step began, but for the motion of the whole [m].
+    pub fn nearest_and_origin(&self, at: DVec3, duration: f64) -> (Nearest, DVec3) {
+        match self {
+            Self::Deforming(moving) => moving.nearest_and_origin(at),
+            _ => {
+                let (near, velocity) = self.nearest_and_velocity(at);
+                (near, near.point - velocity * duration)
+            }
+        }
+    }
+
+    /// How far the point of the surface goes by its own motion [m] that is nearest to a place when the step begins.
+    pub fn way_from(&self, at: DVec3, duration: f64) -> DVec3 {
+        match self {
+            Self::Deforming(moving) => moving.way_from(at),
+            _ if self.deforms() => self.nearest_and_velocity(at).1 * duration,
+            _ => DVec3::ZERO,
         }
     }
 

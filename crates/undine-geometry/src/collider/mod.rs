@@ -25,6 +25,7 @@
 mod advance;
 mod edge;
 mod form;
+mod moving;
 mod sweep;
 mod triangles;
 
@@ -41,6 +42,7 @@ use crate::triangles::Triangles;
 use advance::{Before, Way};
 use edge::EdgeWay;
 use form::{Form, FormStep, Touch};
+use moving::Deforming;
 use std::sync::Arc;
 use undine_core::Handle;
 use undine_core::glam::{DVec3, Vec3};
@@ -98,7 +100,7 @@ impl Collider {
             let what = "a frame of the deformation of a collider";
             return Err(GeometryError::WrongLength { what, found, wanted });
         }
-        Ok(Self::new(Form::Deforming(Arc::new(mesh), Arc::new(deformation))))
+        Ok(Self::new(Form::Deforming(Arc::new(Deforming::new(mesh, deformation)))))
     }
 
     /// A level set, as it is at the end of each step, and the channel of its velocities [m/s], if it has one.
@@ -151,13 +153,11 @@ impl Collider {
 
     /// The triangles of a mesh, also of one that deforms, where they are at a time [s]; `None` if it is none.
     pub fn mesh_at(&self, time: f64) -> Result<Option<Triangles>> {
-        let mut mesh = match &self.form {
-            Form::Mesh(mesh) | Form::Deforming(mesh, _) => mesh.bvh().triangles().clone(),
+        let mesh = match &self.form {
+            Form::Mesh(mesh) => mesh.bvh().triangles().clone(),
+            Form::Deforming(deforming) => deforming.triangles_at(time)?,
             Form::Solid(_) | Form::Level(..) => return Ok(None),
         };
-        if let Form::Deforming(_, deformation) = &self.form {
-            mesh.set_positions(deformation.positions(time))?;
-        }
         let pose = self.motion.pose(time);
         Ok(Some(mesh.mapped(|at| pose.to_world(at))))
     }
@@ -217,7 +217,7 @@ impl Collider {
             })
             .collect();
         Ok(ColliderStep {
-            reach: form.fixed_bounds().map(|local| reach(&local, &legs)),
+            reach: form.bounds_of_all().map(|local| reach(&local, &legs)),
             form,
             legs,
             pose: self.motion.pose(end),
@@ -459,7 +459,7 @@ impl ColliderStep<'_> {
         low.cmple(reach.max).all() && high.cmpge(reach.min).all()
     }
 
-    /// A box that holds it during all of the step [m]; `None` if it has no end, or deforms.
+    /// A box that holds it during all of the step [m]; `None` if it has no end, or is a level set with velocities of its own.
     pub fn reach(&self) -> Option<Bounds> {
         self.reach
     }
@@ -490,10 +490,17 @@ impl ColliderStep<'_> {
     /// How far the step takes what of the surface ends nearest to a place [m].
     pub fn moved(&self, at: DVec3) -> DVec3 {
         let local = self.pose.to_local(at);
-        let (near, deforming) = self.form.nearest_and_velocity(local);
+        let (near, origin) = self.form.nearest_and_origin(local, self.duration);
         let from = self.legs.first().map_or(self.pose, |leg| leg.from);
-        let point = near.point - deforming * self.duration;
-        self.pose.to_world(near.point) - from.to_world(point)
+        self.pose.to_world(near.point) - from.to_world(origin)
+    }
+
+    /// How far the step takes a place [m] that goes with it: with the whole of what is rigid, and else with what of the surface is nearest to
+    /// the place when the step begins.
+    pub fn takes(&self, at: DVec3) -> DVec3 {
+        let from = self.legs.first().map_or(self.pose, |leg| leg.from);
+        let local = from.to_local(at);
+        self.pose.to_world(local + self.form.way_from(local, self.duration)) - at
     }
 
     /// How long the step is [s].

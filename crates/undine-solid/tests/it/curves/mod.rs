@@ -12,6 +12,7 @@ mod helix;
 mod hysteresis;
 mod keeping;
 mod on_sheet;
+mod on_skin;
 mod properties;
 mod ring;
 mod sag_free;
