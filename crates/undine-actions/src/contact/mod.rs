@@ -33,7 +33,7 @@ use undine_sim::{Id, Ingest, Moment, ObjectId, Result, StoreId, World};
 /// Friction between bodies, where the scene says nothing.
 const BODY_FRICTION: f64 = 0.3;
 /// How often a step is made again at most because contacts are off.
-const MOST_AGAIN: usize = 2;
+const MOST_AGAIN: usize = 4;
 /// How often it is at most because thin things are too deep in something, without passing it.
 const MOST_FOR_DEPTH: usize = 4;
 /// The radius of boundary particles of bodies, as a part of the body's.

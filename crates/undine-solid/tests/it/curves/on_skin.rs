@@ -296,6 +296,7 @@ fn roots_stay_on_the_skin_that_they_are_attached_to() {
         let scalp = Behavior::new(&undine_actions::anchors::DECLARATION);
         let weld = Behavior::new(&undine_actions::attachment::DECLARATION)
             .set("to", "scalp")
+            .set("on", "points")
             .set("emission", "pair")
             .set("normal-stiffness", 1e4)
             .set("tangent-stiffness", 1e4)
