@@ -60,6 +60,11 @@ pub const DECLARATION: Declaration = Declaration {
         .positive()
         .usually(1.0, 1e9)
         .advanced(),
+        Parameter::flag(
+            "each-other",
+            true,
+            "whether strands touch each other, and not only colliders and bodies; without it, dense hair takes a fraction of the time",
+        ),
         Parameter::new(
             "against",
             Type::Target,
@@ -131,6 +136,7 @@ impl Operator for Collision {
                 restitution: self.restitution,
                 friction: self.friction,
                 stiffness: penalty.then_some(stiffness),
+                each_other: values.flag("each-other")?,
             };
         }
         Ok(())

@@ -48,6 +48,8 @@ pub struct Manner {
     pub friction: Option<f64>,
     /// With a stiffness [N/m], contacts are penalties; without one, they are hard.
     pub stiffness: Option<f64>,
+    /// Whether thin things touch each other.
+    pub each_other: bool,
 }
 
 /// Boundary particles of some Objects against colliders and rigid bodies.
@@ -282,9 +284,9 @@ impl Touching {
         surroundings.against_bodies(out)
     }
 
-    /// Where to look for pairs of thin things, if there are any.
+    /// Where to look for pairs of thin things, if there are any that touch.
     fn lattice<'w>(&self, world: &'w World) -> Option<Lattice<'w>> {
-        let side = self.sides.iter().find(|side| side.body.is_empty())?;
+        let side = self.sides.iter().find(|side| side.body.is_empty() && self.manner.each_other)?;
         let domain = &world.domains[world.object(side.object).domain];
         Some(Lattice { frame: *domain.frame(), budget: &world.budget })
     }

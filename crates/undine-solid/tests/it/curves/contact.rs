@@ -159,6 +159,31 @@ fn a_strand_that_falls_on_a_strand_does_not_cross_it() {
     }
 }
 
+/// A strand falls on another one that lies across a bar: it stays on it, unless strands are said not to touch each other; then it lies on the bar
+/// too.
+#[test]
+fn strands_may_be_let_through_each_other_and_touch_all_else() {
+    let lower = straight(DVec3::new(-0.05, 0.011, 0.0), DVec3::new(0.05, 0.011, 0.0), 10);
+    let upper = straight(DVec3::new(-0.05, 0.016, -0.01), DVec3::new(0.05, 0.016, 0.01), 10);
+    for each_other in [true, false] {
+        let thick = rod().set("radius", 1e-3).set("youngs", 1e9);
+        let setup = damped(thick)
+            .with(collider("bar"))
+            .with(collision().set("friction", 1.0).set("each-other", each_other))
+            .with(gravity());
+        let bar = shape(Shape::cuboid(DVec3::new(0.2, 0.01, 0.2)).unwrap());
+        let strands = curves(&[lower.clone(), upper.clone()]);
+        let mut simulation =
+            Run { substeps: 4, iterations: 1 }.of(&setup, vec![("rod", strands), ("bar", bar)]);
+        frames(&mut simulation, 24);
+        let places = vectors(&simulation, "rod", "position");
+        let lowest = places.iter().fold(f64::INFINITY, |least, at| least.min(at.y));
+        assert!(lowest > 0.0108, "{lowest} m, on the bar");
+        let above = places[16].y - places[5].y;
+        assert!((above > 1.5e-3) == each_other, "each other {each_other}: {above} m");
+    }
+}
+
 /// A fan of strands at 30 m/s into strands at rest, in steps of which each takes them as far as they are long.
 #[test]
 fn fast_strands_never_pass_through_each_other() {
