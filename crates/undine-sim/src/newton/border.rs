@@ -11,10 +11,11 @@
 //! Processes whose borders meet take turns, so that all of it is a Gauss–Seidel sweep still, if in another order. What a turn has changed is sent to
 //! those who have a copy of the blocks, and while it is under way the others visit their local contacts.
 
-use super::cluster::{self, Cluster, Goal, Sweep};
+use super::cluster::{self, Cluster};
 use super::contact::{ContactEnd, Contacts};
 use super::error::Result;
 use super::share::{Share, told};
+use super::sweep::{Goal, Sweep};
 use super::touch::{Block, Start, TouchReport, TouchSettings, Touched, clusters};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -382,7 +383,7 @@ impl<'a> Border<'a> {
             }
         }
         let contacts = (chosen.contacts, &list[..]);
-        let cluster = Cluster::new((&held, blocks.of), chosen.row_of, contacts, start);
+        let cluster = Cluster::in_order((&held, blocks.of), chosen.row_of, contacts, start);
         let turn = common.turns.get(rank as usize).copied().unwrap_or(0);
         let turns = common.count;
         let contacts = common.list.len();

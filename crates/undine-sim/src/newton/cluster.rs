@@ -4,27 +4,21 @@
 //! opened and slipped by the block, which follow from forces on contacts by H D⁻¹ Hᵀ. There are three of them for each contact where a
 //! strand has six unknowns and more, so that a visit reads and writes a fraction of what it would.
 //!
-//! Contacts along stiff strands are felt all along them, and sweeps alone come to rest slowly. What a sweep has changed is a step
-//! downhill, and is followed as conjugate gradients follow theirs, begun anew where that does not lead down (Silcowitz-Hansen, Niebe &
-//! Erleben 2010, *A nonsmooth nonlinear conjugate gradient method for interactive contact force problems*, algorithm 1). Each sweep
-//! ends with forces that fulfil the laws of every contact by itself, wherever it began.
+//! Contacts along stiff strands are felt all along them, and sweeps alone come to rest slowly; so they are followed
+//! [downhill](super::downhill). Each sweep ends with forces that fulfil the laws of every contact by itself, wherever it began. A large cluster is
+//! swept on all threads, in [parts](super::parts).
 
 use super::contact::{ContactEnd, Contacts};
-use super::coulomb;
+use super::coulomb::Law;
+use super::downhill::Downhill;
+use super::parts::{LARGE, Parts, Task, Touching};
 use super::rotation::outer;
+use super::sweep::{Goal, Lever, Moving, Point, Run, Sweep, View};
 use super::touch::{Block, Start, TouchReport, TouchSettings, Touched};
+use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
 use undine_core::glam::{DMat3, DVec3};
-
-/// A contact that is off by this part of the tolerance has nothing to tell the others.
-pub(super) const LITTLE: f64 = 0.1;
-
-/// Where laws may be off on the mean over contacts, the worst of them may be so many times.
-pub const SPREAD: f64 = 10.0;
-
-/// Most sweeps over contacts of what moves so much that its laws may be off: what is left is taken up when they are looked for again.
-const WHILE_MOVING: usize = 200;
 
 /// Sweeps before they are followed downhill: few are enough where little has changed.
 const PLAIN: usize = 8;
@@ -32,44 +26,8 @@ const PLAIN: usize = 8;
 /// Blocks of more unknowns than a body has may be put into coordinates of contacts.
 const BODY: usize = 6;
 
-/// What a contact has to do with one node or body of a block, or with its own coordinates there.
-#[derive(Debug, Clone, Copy)]
-struct Lever {
-    block: u32,
-    /// Its first unknown in the block, and how many they are.
-    first: u32,
-    width: usize,
-    /// The contact's displacement by each unknown, along normal and tangents.
-    by: [DVec3; 6],
-}
-
-/// A contact while it is solved, along normal and tangents.
-#[derive(Debug, Clone)]
-pub(super) struct Point {
-    pub number: u32,
-    frame: DMat3,
-    b: DVec3,
-    w: DMat3,
-    /// How far the contact itself gives way [m/N].
-    compliance: f64,
-    friction: f64,
-    pub force: DVec3,
-    /// What it hangs on, and the same in the coordinates in which blocks move.
-    hangs: Range<usize>,
-    levers: Range<usize>,
-}
-
-/// How a block moves while contacts are solved: in its own unknowns, or in the coordinates of its contacts.
-#[derive(Debug)]
-struct Moving<'a> {
-    /// Where its coordinates begin in z, and how many they are.
-    start: usize,
-    width: usize,
-    /// How each follows from a force on each, row after row; symmetric.
-    inverse: Cow<'a, [f64]>,
-    /// Whether these are its own unknowns.
-    is_own: bool,
-}
+/// Blocks that one task puts into coordinates of contacts.
+const BLOCKS_PER_TASK: usize = 8;
 
 /// Contacts that have blocks in common, one with the next: they know nothing of any others.
 #[derive(Debug)]
@@ -84,68 +42,23 @@ pub(super) struct Cluster<'a> {
     levers: Vec<Lever>,
     /// The last sweep in which something was done to each block.
     moved: Vec<usize>,
+    /// How it is swept.
+    rounds: Rounds,
     /// By how much laws may be off on the mean [m]: the least that any of its contacts says.
     pub accuracy: f64,
 }
 
-/// A sweep over contacts.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sweep {
-    /// Its number, from 1.
-    pub number: usize,
-    /// Whether all contacts are visited, also those to which nothing was done.
-    pub all: bool,
-    /// A contact that is off by less has nothing to tell the others [m].
-    pub little: f64,
-    /// By how much a contact was off at most so far [m], and the sum of squares [m²].
-    pub residual: f64,
-    pub squares: f64,
+/// In which order contacts are visited: round by round, tasks of a round beside each other, and what is left. Where there are no rounds, all is left.
+#[derive(Debug, Default)]
+struct Rounds {
+    list: Vec<Vec<Task>>,
+    rest: Range<usize>,
+    /// Where each part begins, among blocks and in z, and where the last one ends.
+    starts: Vec<[usize; 2]>,
 }
 
-/// When sweeps are over.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Goal {
-    /// Enough when no contact is off by more than this [m].
-    tolerance: f64,
-    /// Also enough when they are off by no more than this on the mean, and none by more than [`SPREAD`] times as much [m].
-    accuracy: f64,
-    contacts: f64,
-    /// Most sweeps.
-    sweeps: usize,
-}
-
-impl Goal {
-    /// Of so many contacts.
-    pub fn new(settings: &TouchSettings, accuracy: f64, contacts: usize) -> Self {
-        let TouchSettings { tolerance, sweeps } = *settings;
-        let moves = accuracy > tolerance;
-        let sweeps = if moves { sweeps.min(WHILE_MOVING) } else { sweeps };
-        Self { tolerance, accuracy, contacts: contacts.max(1) as f64, sweeps }
-    }
-
-    /// Whether there may be another sweep after so many.
-    pub fn goes_on(&self, after: usize) -> bool {
-        after < self.sweeps
-    }
-
-    /// The next sweep over the contacts, after so many.
-    pub fn sweep(&self, after: usize, all: bool) -> Sweep {
-        let little = LITTLE * self.tolerance.max(self.accuracy);
-        Sweep { number: after + 1, all, little, residual: 0.0, squares: 0.0 }
-    }
-
-    /// Whether a sweep is the last one.
-    pub fn is_reached(&self, sweep: &Sweep) -> bool {
-        let mean = (sweep.squares / self.contacts).sqrt();
-        sweep.residual <= self.tolerance
-            || (mean <= self.accuracy && sweep.residual <= SPREAD * self.accuracy)
-    }
-
-    /// By how much a contact may be off [m].
-    pub fn most(&self) -> f64 {
-        self.tolerance.max(SPREAD * self.accuracy)
-    }
-}
+/// A round of fewer contacts is not worth waking others for.
+const FEW: usize = 32;
 
 /// By how much the laws of contacts may be off on the mean [m].
 pub(super) fn accuracy(contacts: &Contacts, list: &[u32]) -> f64 {
@@ -155,18 +68,53 @@ pub(super) fn accuracy(contacts: &Contacts, list: &[u32]) -> f64 {
 }
 
 impl<'a> Cluster<'a> {
-    /// The contacts of a list, as far as they hang on blocks that are not empty.
+    /// The contacts of a list, in whichever order they are swept best.
     pub fn new(
-        (all, block_of): (&[&'a Block], &[u32]),
+        all: (&[&'a Block], &[u32]),
         row_of: &[u32],
         (contacts, list): (&Contacts, &[u32]),
         start: &Start<'_>,
     ) -> Self {
-        let block = |end: &ContactEnd| block_of[row_of[end.node as usize] as usize];
-        let ends = list.iter().flat_map(|&number| contacts.ends(number as usize));
-        let mut numbers: Vec<u32> = ends.map(block).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
+        if list.len() < LARGE {
+            return Self::in_order(all, row_of, (contacts, list), start);
+        }
+        let sorted = touched(all.1, row_of, (contacts, list));
+        let mut touching = Touching::default();
+        for &number in list {
+            let block = |end: &ContactEnd| all.1[row_of[end.node as usize] as usize];
+            let place = |number: u32| sorted.partition_point(|&other| other < number) as u32;
+            touching.add(contacts.ends(number as usize).iter().map(|end| place(block(end))));
+        }
+        let parts = Parts::new(sorted.len(), &touching);
+        let list: Vec<u32> = parts.contacts.iter().map(|&n| list[n as usize]).collect();
+        Self::ordered(all, row_of, (contacts, &list), (sorted, Some(parts)), start)
+    }
+
+    /// The contacts of a list, in its order, as far as they hang on blocks that are not empty.
+    pub fn in_order(
+        all: (&[&'a Block], &[u32]),
+        row_of: &[u32],
+        contacts: (&Contacts, &[u32]),
+        start: &Start<'_>,
+    ) -> Self {
+        Self::ordered(all, row_of, contacts, (touched(all.1, row_of, contacts), None), start)
+    }
+
+    /// The same, with the numbers of blocks in rising order, and in which order they are put.
+    fn ordered(
+        (all, block_of): (&[&'a Block], &[u32]),
+        row_of: &[u32],
+        (contacts, list): (&Contacts, &[u32]),
+        (sorted, parts): (Vec<u32>, Option<Parts>),
+        start: &Start<'_>,
+    ) -> Self {
+        let mut place: Vec<u32> = (0..sorted.len() as u32).collect();
+        let mut numbers = sorted.clone();
+        if let Some(parts) = &parts {
+            for (to, &from) in parts.blocks.iter().enumerate() {
+                (place[from as usize], numbers[to]) = (to as u32, sorted[from as usize]);
+            }
+        }
         let blocks: Vec<&Block> = numbers.iter().map(|&number| all[number as usize]).collect();
         let (mut points, mut hangs) = (Vec::with_capacity(list.len()), Vec::new());
         for &number in list {
@@ -176,7 +124,8 @@ impl<'a> Cluster<'a> {
             let begin = hangs.len();
             for end in contacts.ends(number as usize) {
                 let row = row_of[end.node as usize];
-                let block = numbers.partition_point(|&other| other < block_of[row as usize]);
+                let block = sorted.partition_point(|&other| other < block_of[row as usize]);
+                let block = place[block] as usize;
                 if blocks[block].rows.is_empty() {
                     continue;
                 }
@@ -212,8 +161,7 @@ impl<'a> Cluster<'a> {
                 frame,
                 b,
                 w: DMat3::ZERO,
-                compliance: contact.compliance,
-                friction: contact.friction,
+                law: Law::default(),
                 force: DVec3::X * normal + along.clamp_length_max(contact.friction * normal),
                 hangs: begin..hangs.len(),
                 levers: 0..0,
@@ -222,17 +170,26 @@ impl<'a> Cluster<'a> {
         let moved = vec![0; blocks.len()];
         let accuracy = accuracy(contacts, list);
         let (moving, z, levers) = (Vec::new(), Vec::new(), Vec::new());
+        let rounds = Rounds { rest: 0..list.len(), ..Rounds::default() };
         let mut cluster =
-            Self { numbers, blocks, moving, z, points, hangs, levers, moved, accuracy };
-        cluster.choose_coordinates(start);
+            Self { numbers, blocks, moving, z, points, hangs, levers, moved, rounds, accuracy };
+        cluster.choose_coordinates(contacts, start);
+        if let Some(parts) = parts {
+            let z = |block: usize| cluster.moving.get(block).map_or(cluster.z.len(), |m| m.start);
+            let starts = parts.starts.iter().map(|&block| [block, z(block)]).collect();
+            cluster.rounds = Rounds { list: parts.rounds, rest: parts.rest, starts };
+        }
         if !start.at_work {
-            (0..cluster.points.len()).for_each(|n| cluster.give(n, cluster.points[n].force));
+            let give = |view: &mut View<'_>, points: &mut [Point]| {
+                points.iter().for_each(|point| view.give(point, point.force));
+            };
+            cluster.rounds(true, give);
         }
         cluster
     }
 
     /// Chooses in which coordinates each block moves: the fewer ones.
-    fn choose_coordinates(&mut self, start: &Start<'_>) {
+    fn choose_coordinates(&mut self, contacts: &Contacts, start: &Start<'_>) {
         // The contacts on each block, and what each of them hangs on there.
         let mut on: Vec<Vec<(u32, Vec<u32>)>> = vec![Vec::new(); self.blocks.len()];
         for (n, point) in self.points.iter().enumerate() {
@@ -244,25 +201,34 @@ impl<'a> Cluster<'a> {
                 }
             }
         }
+        let few = |block: &Block, on: &[_]| {
+            let rows = block.rows.len();
+            rows > BODY && rows > 3 * on.len()
+        };
+        let blocks = self.blocks.par_iter().zip(&on).with_min_len(BLOCKS_PER_TASK);
+        let among = |(block, on): (&&Block, &Vec<(u32, Vec<u32>)>)| {
+            few(block, on).then(|| self.among_contacts(block, on))
+        };
+        let among: Vec<Option<Vec<f64>>> = blocks.map(among).collect();
         // The place of the contact in each block that moves in coordinates of contacts.
         let mut places: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.points.len()];
-        for (number, (block, on)) in self.blocks.iter().zip(&on).enumerate() {
-            let rows = block.rows.len();
+        for (number, (among, on)) in among.into_iter().zip(&on).enumerate() {
+            let block = self.blocks[number];
             let free = block.rows.iter().map(|&row| start.free[row as usize]);
             let begin = self.z.len();
-            if rows <= BODY || rows <= 3 * on.len() {
+            let Some(inverse) = among else {
                 self.z.extend(free);
-                let inverse = Cow::Borrowed(&block.inverse[..]);
-                self.moving.push(Moving { start: begin, width: rows, inverse, is_own: true });
+                let (width, inverse) = (block.rows.len(), Cow::Borrowed(&block.inverse[..]));
+                self.moving.push(Moving { start: begin, width, inverse, is_own: true });
                 continue;
-            }
+            };
             let free: Vec<f64> = free.collect();
             for (place, (point, hangs)) in on.iter().enumerate() {
                 places[*point as usize].push((number as u32, 3 * place as u32));
                 self.z.extend(self.displaced(hangs, &free).to_array());
             }
-            let inverse = Cow::Owned(self.among_contacts(block, on));
-            self.moving.push(Moving { start: begin, width: 3 * on.len(), inverse, is_own: false });
+            let (width, inverse) = (3 * on.len(), Cow::Owned(inverse));
+            self.moving.push(Moving { start: begin, width, inverse, is_own: false });
         }
         for (point, places) in self.points.iter_mut().zip(&places) {
             let begin = self.levers.len();
@@ -274,6 +240,9 @@ impl<'a> Cluster<'a> {
             self.levers.extend(places.iter().map(own));
             point.levers = begin..self.levers.len();
             point.w = delassus(&self.moving, &self.levers[point.levers.clone()]);
+            let contact = &contacts.list()[point.number as usize];
+            let gives = DMat3::from_diagonal(DVec3::splat(contact.compliance));
+            point.law = Law::new(&(point.w + gives), contact.friction);
         }
     }
 
@@ -319,75 +288,84 @@ impl<'a> Cluster<'a> {
         inverse
     }
 
+    /// All of it and one of its points.
+    fn whole(&mut self, n: usize) -> (View<'_>, &mut Point) {
+        let near = Run { block: 0, start: 0, z: &mut self.z, moved: &mut self.moved };
+        let view = View { moving: &self.moving, levers: &self.levers, near, far: None };
+        (view, &mut self.points[n])
+    }
+
     /// Hands a change of a contact's force on to what it touches.
-    #[inline]
-    pub fn give(&mut self, point: usize, change: DVec3) {
-        for lever in &self.levers[self.points[point].levers.clone()] {
-            let Moving { start, width, ref inverse, .. } = self.moving[lever.block as usize];
-            let z = &mut self.z[start..start + width];
-            // Unknowns come in threes.
-            for (k, by) in lever.by[..lever.width].chunks_exact(3).enumerate() {
-                let force = [by[0].dot(change), by[1].dot(change), by[2].dot(change)];
-                let columns = &inverse[width * (lever.first as usize + 3 * k)..][..3 * width];
-                let (first, others) = columns.split_at(width);
-                let (second, third) = others.split_at(width);
-                for (((z, a), b), c) in z.iter_mut().zip(first).zip(second).zip(third) {
-                    *z += a * force[0] + b * force[1] + c * force[2];
-                }
-            }
-        }
+    pub fn give(&mut self, n: usize, change: DVec3) {
+        let (mut view, point) = self.whole(n);
+        view.give(point, change);
     }
 
-    /// Visits a contact; by how much it was off [m].
-    #[inline]
-    fn visit(&mut self, n: usize) -> f64 {
-        let point = &self.points[n];
-        let mut u = point.b - point.w * point.force;
-        for lever in &self.levers[point.levers.clone()] {
-            let start = self.moving[lever.block as usize].start;
-            let z = &self.z[start + lever.first as usize..];
-            for (z, by) in z[..lever.width].iter().zip(&lever.by) {
-                u += *by * *z;
-            }
-        }
-        let gives = DMat3::from_diagonal(DVec3::splat(point.compliance));
-        let force = coulomb::solve(&(point.w + gives), u, point.friction);
-        let change = force - point.force;
-        if change == DVec3::ZERO {
-            return 0.0;
-        }
-        let off = (point.w * change).length();
-        self.points[n].force = force;
-        self.give(n, change);
-        off
-    }
-
-    /// Visits a contact in a sweep; by how much it was off [m]. One between blocks to which next to nothing was done since it was visited is
-    /// left as it is.
-    #[inline]
+    /// Visits a contact in a sweep; by how much it was off [m].
     pub fn look(&mut self, n: usize, sweep: &mut Sweep) -> f64 {
-        let levers = self.points[n].levers.clone();
-        let has_moved = |lever: &Lever| self.moved[lever.block as usize] + 1 >= sweep.number;
-        if !sweep.all && !self.levers[levers].iter().any(has_moved) {
-            return 0.0;
-        }
-        let off = self.visit(n);
-        self.mark(n, off, sweep);
-        // A NaN is kept, to be found.
-        if off.is_nan() || off > sweep.residual {
-            sweep.residual = off;
-        }
-        sweep.squares += off * off;
-        off
+        let (mut view, point) = self.whole(n);
+        view.look(point, sweep)
     }
 
     /// Remembers that a contact which was off [m] has done something to its blocks.
-    #[inline]
     pub fn mark(&mut self, n: usize, off: f64, sweep: &Sweep) {
-        if off.is_nan() || off > sweep.little {
-            for lever in &self.levers[self.points[n].levers.clone()] {
-                self.moved[lever.block as usize] = sweep.number;
-            }
+        let (mut view, point) = self.whole(n);
+        view.mark(point, off, sweep);
+    }
+
+    /// Works on all contacts, round by round, forth or back; what came of each task, in the order in which one thread would have worked
+    /// on them.
+    fn rounds<T: Send>(
+        &mut self,
+        is_forth: bool,
+        work: impl Fn(&mut View<'_>, &mut [Point]) -> T + Sync,
+    ) -> Vec<T> {
+        let mut found = Vec::new();
+        if is_forth {
+            (0..self.rounds.list.len()).for_each(|n| self.round(n, &work, &mut found));
+        }
+        let near = Run { block: 0, start: 0, z: &mut self.z, moved: &mut self.moved };
+        let mut view = View { moving: &self.moving, levers: &self.levers, near, far: None };
+        found.push(work(&mut view, &mut self.points[self.rounds.rest.clone()]));
+        if !is_forth {
+            (0..self.rounds.list.len()).rev().for_each(|n| self.round(n, &work, &mut found));
+        }
+        found
+    }
+
+    /// Works on the tasks of a round, each of which sees its own parts alone.
+    fn round<T: Send>(
+        &mut self,
+        number: usize,
+        work: &(impl Fn(&mut View<'_>, &mut [Point]) -> T + Sync),
+        found: &mut Vec<T>,
+    ) {
+        let Rounds { list, starts, .. } = &self.rounds;
+        let mut runs = Vec::with_capacity(starts.len());
+        let (mut z, mut moved) = (&mut self.z[..], &mut self.moved[..]);
+        for span in starts.windows(2) {
+            let [block, start] = span[0];
+            let (own_z, own_moved);
+            (own_z, z) = z.split_at_mut(span[1][1] - start);
+            (own_moved, moved) = moved.split_at_mut(span[1][0] - block);
+            runs.push(Some(Run { block, start, z: own_z, moved: own_moved }));
+        }
+        let first = list[number].first().map_or(0, |task| task.contacts.start);
+        let mut points = &mut self.points[first..];
+        let mut tasks = Vec::with_capacity(list[number].len());
+        for Task { parts, contacts } in &list[number] {
+            let own;
+            (own, points) = points.split_at_mut(contacts.len());
+            let near = runs[parts[0]].take().unwrap_or_default();
+            let far = runs[parts[1]].take();
+            let view = View { moving: &self.moving, levers: &self.levers, near, far };
+            tasks.push((view, own));
+        }
+        let work = |(mut view, points): (View<'_>, &mut [Point])| work(&mut view, points);
+        let contacts: usize = list[number].iter().map(|task| task.contacts.len()).sum();
+        match contacts < FEW {
+            true => found.extend(tasks.into_iter().map(work)),
+            false => found.par_extend(tasks.into_par_iter().map(work)),
         }
     }
 
@@ -402,13 +380,15 @@ impl<'a> Cluster<'a> {
             let mut sweep = goal.sweep(report.sweeps, all || follows);
             // A sweep comes last, so that forces end on their cones.
             if follows {
-                downhill.follow(self);
+                downhill.follow(&mut self.points, &mut self.z);
             }
-            for k in 0..self.points.len() {
-                // To and fro: what a stack rests on is heard of at its top in the same sweep, and the other way round.
-                let n = if sweep.number % 2 == 1 { k } else { self.points.len() - 1 - k };
-                self.look(n, &mut sweep);
-            }
+            let begun = sweep.begun();
+            let visit = |view: &mut View<'_>, points: &mut [Point]| {
+                let mut sweep = begun;
+                view.sweep(points, &mut sweep);
+                sweep
+            };
+            self.rounds(sweep.is_forth(), visit).iter().for_each(|found| sweep.join(found));
             (report.sweeps, report.residual) = (sweep.number, sweep.residual);
             let is_enough = goal.is_reached(&sweep);
             if is_enough && sweep.all {
@@ -458,54 +438,14 @@ impl<'a> Cluster<'a> {
     }
 }
 
-/// Where sweeps lead: forces and coordinates go on along a direction that is conjugate to those before.
-#[derive(Debug, Default)]
-struct Downhill {
-    /// Where the sweep began.
-    forces: Vec<DVec3>,
-    z: Vec<f64>,
-    /// The direction.
-    along: Vec<DVec3>,
-    along_z: Vec<f64>,
-    /// How large the change of the sweep before was, as energy [J].
-    size: f64,
-}
-
-impl Downhill {
-    /// Goes on from where a sweep has led to: by the direction before, as far as the new change is smaller than that before. Where it is
-    /// larger, the next one begins anew.
-    fn follow(&mut self, cluster: &mut Cluster<'_>) {
-        if self.forces.len() == cluster.points.len() {
-            self.go_on(cluster);
-        }
-        self.forces.clear();
-        self.forces.extend(cluster.points.iter().map(|point| point.force));
-        self.z.clone_from(&cluster.z);
-        self.along.resize(self.forces.len(), DVec3::ZERO);
-        self.along_z.resize(self.z.len(), 0.0);
-    }
-
-    fn go_on(&mut self, cluster: &mut Cluster<'_>) {
-        let changes = cluster.points.iter().zip(&self.forces);
-        let size = changes.fold(0.0, |sum, (point, before)| {
-            let change = point.force - *before;
-            sum + change.dot(point.w * change)
-        });
-        let share = if size <= self.size { size / self.size } else { 0.0 };
-        self.size = size;
-        for ((point, before), along) in
-            cluster.points.iter_mut().zip(&self.forces).zip(&mut self.along)
-        {
-            let change = point.force - *before;
-            point.force += *along * share;
-            *along = *along * share + change;
-        }
-        for ((z, before), along) in cluster.z.iter_mut().zip(&self.z).zip(&mut self.along_z) {
-            let change = *z - before;
-            *z += *along * share;
-            *along = *along * share + change;
-        }
-    }
+/// The blocks that contacts touch, by their numbers, in rising order.
+fn touched(block_of: &[u32], row_of: &[u32], (contacts, list): (&Contacts, &[u32])) -> Vec<u32> {
+    let ends = list.iter().flat_map(|&number| contacts.ends(number as usize));
+    let block = |end: &ContactEnd| block_of[row_of[end.node as usize] as usize];
+    let mut numbers: Vec<u32> = ends.map(block).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
 }
 
 /// W = H D⁻¹ Hᵀ of one contact.
@@ -583,8 +523,47 @@ mod tests {
         Beam { block: Block { rows: (0..rows as u32).collect(), inverse }, free, contacts }
     }
 
-    /// In fewer coordinates or in its own unknowns: forces fulfil Signorini's and Coulomb's laws where the whole block then is, told from the
-    /// block itself.
+    /// What contacts on blocks came to: forces fulfil Signorini's and Coulomb's laws where the blocks then are, told from the blocks themselves. How
+    /// many contacts press.
+    fn assert_laws(blocks: &[&Block], free: &[f64], contacts: &Contacts, found: &Touched) -> usize {
+        let mut z = free.to_vec();
+        for (block, push) in blocks.iter().zip(&found.pushes) {
+            let rows = block.rows.len();
+            for (i, &row) in block.rows.iter().enumerate() {
+                let inverse = &block.inverse[rows * i..rows * (i + 1)];
+                z[row as usize] += inverse.iter().zip(push).map(|(a, b)| a * b).sum::<f64>();
+            }
+        }
+        let mut pressed = 0;
+        for &(number, force) in &found.forces {
+            let contact = &contacts.list()[number as usize];
+            let gone =
+                |end: &ContactEnd| DVec3::from_slice(&z[3 * end.node as usize..]) * end.weight;
+            let slip: DVec3 = contacts.ends(number as usize).iter().map(gone).sum();
+            let frame = contact.frame();
+            let (u, r) = (frame.transpose() * slip, frame.transpose() * force);
+            let opening = contact.gap + u.x;
+            assert!(opening > -1e-9 && r.x >= 0.0, "{number}: {opening} {r}");
+            assert!(opening * r.x < 1e-8, "{number}: {opening} {r}");
+            assert!(r.yz().length() <= contact.friction * r.x + 1e-14 * r.length());
+            if r.x > 0.0 && u.yz().length() > 1e-8 {
+                let wanted = -u.yz().normalize() * (contact.friction * r.x);
+                assert!((r.yz() - wanted).length() <= 1e-4 * r.x, "{number}: {u} {r}");
+            }
+            pressed += usize::from(r.x > 0.0);
+        }
+        pressed
+    }
+
+    /// Room for what contacts on so many blocks come to.
+    fn nothing_found(blocks: usize) -> Touched {
+        Touched {
+            unknowns: vec![Vec::new(); blocks],
+            pushes: vec![Vec::new(); blocks],
+            ..Touched::default()
+        }
+    }
+
     #[test]
     fn laws_hold_in_whatever_coordinates_a_block_moves() {
         for (count, is_own) in [(6, false), (15, true)] {
@@ -598,39 +577,102 @@ mod tests {
             assert_eq!(cluster.moving[0].is_own, is_own);
             let report = cluster.solve(&TouchSettings { tolerance: 1e-11, sweeps: 100_000 });
             assert!(report.converged, "{report:?}");
-
-            let mut found = Touched {
-                unknowns: vec![Vec::new()],
-                pushes: vec![Vec::new()],
-                ..Touched::default()
-            };
+            let mut found = nothing_found(1);
             cluster.take(&mut found);
-            let rows = free.len();
-            let z: Vec<f64> = (0..rows)
-                .map(|i| {
-                    let row = &block.inverse[rows * i..rows * (i + 1)];
-                    free[i] + row.iter().zip(&found.pushes[0]).map(|(a, b)| a * b).sum::<f64>()
-                })
-                .collect();
-            let mut pressed = 0;
-            for (number, force) in found.forces {
-                let contact = &contacts.list()[number as usize];
-                let gone =
-                    |end: &ContactEnd| DVec3::from_slice(&z[3 * end.node as usize..]) * end.weight;
-                let slip: DVec3 = contacts.ends(number as usize).iter().map(gone).sum();
-                let frame = contact.frame();
-                let (u, r) = (frame.transpose() * slip, frame.transpose() * force);
-                let opening = contact.gap + u.x;
-                assert!(opening > -1e-9 && r.x >= 0.0, "{number}: {opening} {r}");
-                assert!(opening * r.x < 1e-8, "{number}: {opening} {r}");
-                assert!(r.yz().length() <= contact.friction * r.x + 1e-14 * r.length());
-                if r.x > 0.0 && u.yz().length() > 1e-8 {
-                    let wanted = -u.yz().normalize() * (contact.friction * r.x);
-                    assert!((r.yz() - wanted).length() <= 1e-4 * r.x, "{number}: {u} {r}");
-                }
-                pressed += usize::from(r.x > 0.0);
-            }
+            let pressed = assert_laws(&[&block], &free, &contacts, &found);
             assert!(pressed > 2, "{pressed} of {count}");
+        }
+    }
+
+    /// Strands of so many points in a square, each pushed its own way, with contacts between neighbours, and a few that touch strands from all
+    /// over.
+    fn tuft(side: u32, points: u32) -> (Vec<Block>, Vec<f64>, Contacts) {
+        let strands = side * side;
+        let width = 3 * points;
+        let mut blocks = Vec::new();
+        for strand in 0..strands {
+            let mut inverse = vec![0.0; (width * width) as usize];
+            for (i, j) in (0..points).flat_map(|i| (0..points).map(move |j| (i, j))) {
+                let near = f64::from(1 + i.min(j));
+                for axis in 0..3 {
+                    // As a beam of which the points give way by themselves, too.
+                    let own = if i == j { 1.0 } else { 0.0 };
+                    let entry = (width * (3 * i + axis) + 3 * j + axis) as usize;
+                    inverse[entry] = own + 0.2 * near * if axis == 1 { 0.1 } else { 1.0 };
+                }
+            }
+            blocks.push(Block { rows: (width * strand..width * (strand + 1)).collect(), inverse });
+        }
+        let noise = |n: u32| (f64::from(n) * 12.9898).sin() * 43.7585 % 1.0;
+        let free = (0..width * strands).map(|row| 0.1 * noise(row / 3 + row % 3)).collect();
+        let mut contacts = Contacts::new();
+        let mut add = |n: u32, ends: &[(u32, f64)]| {
+            let contact = Contact {
+                normal: DVec3::new(noise(n), noise(n + 7), 0.3 + noise(n + 13)).normalize(),
+                gap: 0.02 * noise(n + 3).abs(),
+                slip: DVec3::ZERO,
+                apart: 0.0,
+                friction: [0.3, 0.8, 0.0][n as usize % 3],
+                compliance: 0.0,
+                accuracy: 0.0,
+                force: DVec3::ZERO,
+            };
+            contacts.add(contact, |list| {
+                list.extend(ends.iter().map(|&(strand, weight)| {
+                    let node = points * strand + (n + strand) % points;
+                    ContactEnd { node, lever: None, weight }
+                }));
+            });
+        };
+        for n in 0..6 * strands {
+            let (strand, kind) = (n / 6, n % 6);
+            let (x, y) = (strand % side + kind % 2, strand / side + kind / 2 % 2);
+            let other = side * (y % side) + x % side;
+            if other != strand {
+                add(n, &[(strand, 1.0), (other, -1.0)]);
+            }
+        }
+        for n in 0..9 {
+            let strand = |k: u32| (31 * n + k * (97 + 53 * n)) % strands;
+            let ends = (0..4).map(|k| (strand(k), 0.5 - 0.3 * f64::from(k)));
+            add(n, &ends.collect::<Vec<_>>());
+        }
+        (blocks, free, contacts)
+    }
+
+    /// A large cluster is swept in parts: laws hold, and threads do not show.
+    #[test]
+    fn laws_hold_in_a_cluster_of_many_parts_and_threads_do_not_show() {
+        let (side, points) = (26, 5);
+        let (blocks, free, contacts) = tuft(side, points);
+        let blocks: Vec<&Block> = blocks.iter().collect();
+        let list: Vec<u32> = (0..contacts.len() as u32).collect();
+        let row_of: Vec<u32> = (0..side * side * points).map(|node| 3 * node).collect();
+        let block_of: Vec<u32> = (0..free.len() as u32).map(|row| row / (3 * points)).collect();
+        let start = Start { free: &free, from: &[], at_work: false };
+        let solve = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let (blocks, contacts) = ((&blocks[..], &block_of[..]), (&contacts, &list[..]));
+                let mut cluster = Cluster::new(blocks, &row_of, contacts, &start);
+                let Rounds { list, rest, starts } = &cluster.rounds;
+                assert!(starts.len() > 8 && list.len() > 2, "{} rounds", list.len());
+                assert!(!rest.is_empty() && list[0].len() > 7, "{rest:?}");
+                let report = cluster.solve(&TouchSettings { tolerance: 1e-11, sweeps: 20_000 });
+                assert!(report.converged, "{report:?}");
+                let mut found = nothing_found(blocks.0.len());
+                cluster.take(&mut found);
+                (found, report)
+            })
+        };
+        let (one, report) = solve(1);
+        let pressed = assert_laws(&blocks, &free, &contacts, &one);
+        assert!(3 * pressed > contacts.len(), "{pressed} of {}", contacts.len());
+        for threads in [2, 3] {
+            let (found, other) = solve(threads);
+            assert_eq!(other, report);
+            assert!(found.forces == one.forces && found.pushes == one.pushes, "{threads} threads");
+            assert!(found.unknowns == one.unknowns, "{threads} threads");
         }
     }
 

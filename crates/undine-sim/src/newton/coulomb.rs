@@ -20,68 +20,94 @@ const MOST_STEPS: usize = 100;
 /// The force [N] of a contact whose displacement [m] is `w`·r + `b`, in the frame of normal and two tangents; `w` [m/N] is symmetric and
 /// positive definite. With a friction of infinity it never slides.
 pub fn solve(w: &DMat3, b: DVec3, friction: f64) -> DVec3 {
-    if b.x >= 0.0 {
-        return DVec3::ZERO;
-    }
-    if friction == 0.0 {
-        return DVec3::new(-b.x / w.x_axis.x, 0.0, 0.0);
-    }
-    let stick = -(w.inverse() * b);
-    if stick.x >= 0.0 && stick.yz().length() <= friction * stick.x {
-        return stick;
-    }
-    slide(w, b, friction)
+    Law::new(w, friction).solve(b)
 }
 
-/// The force of a contact that slides.
-fn slide(w: &DMat3, b: DVec3, friction: f64) -> DVec3 {
-    // The principal axes of W_TT.
-    let (d1, d2, off) = (w.y_axis.y, w.z_axis.z, 0.5 * (w.y_axis.z + w.z_axis.y));
-    let turn = DVec2::from_angle(0.5 * (2.0 * off).atan2(d1 - d2));
-    let axes = DMat2::from_cols(turn, turn.perp());
-    let (mean, half) = (0.5 * (d1 + d2), (0.25 * (d1 - d2) * (d1 - d2) + off * off).sqrt());
-    let d = DVec2::new(mean + half, mean - half);
-    let (a, bn) = (w.x_axis.x, b.x);
-    let c = axes.transpose() * w.x_axis.yz();
-    let bt = axes.transpose() * b.yz();
+/// The law of a contact, with all that follows from W alone: to be made once and solved often.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Law {
+    inverse: DMat3,
+    friction: f64,
+    /// W_NN, the principal axes of W_TT, and along them W_TT and W_NT.
+    a: f64,
+    axes: DMat2,
+    d: DVec2,
+    c: DVec2,
+    /// Whether W does not couple normal and tangents, and both tangents are alike.
+    is_by_itself: bool,
+}
 
-    // A point by itself.
-    if c == DVec2::ZERO && half == 0.0 {
-        let rn = -bn / a;
-        let along = b.yz().normalize_or_zero() * (-friction * rn);
-        return DVec3::new(rn, along.x, along.y);
+impl Law {
+    /// Of a contact that gives way by `w` [m/N] and has a coefficient of friction.
+    pub fn new(w: &DMat3, friction: f64) -> Self {
+        let (d1, d2, off) = (w.y_axis.y, w.z_axis.z, 0.5 * (w.y_axis.z + w.z_axis.y));
+        let turn = DVec2::from_angle(0.5 * (2.0 * off).atan2(d1 - d2));
+        let axes = DMat2::from_cols(turn, turn.perp());
+        let (mean, half) = (0.5 * (d1 + d2), (0.25 * (d1 - d2) * (d1 - d2) + off * off).sqrt());
+        let d = DVec2::new(mean + half, mean - half);
+        let c = axes.transpose() * w.x_axis.yz();
+        let is_by_itself = c == DVec2::ZERO && half == 0.0;
+        Self { inverse: w.inverse(), friction, a: w.x_axis.x, axes, d, c, is_by_itself }
     }
 
-    // N, whose sign is that of r_N, and the two numerators of r_T; both over the same positive denominator.
-    let normal = |alpha: f64| {
-        let e = d + alpha;
-        -bn * e.x * e.y + c.x * bt.x * e.y + c.y * bt.y * e.x
-    };
-    let cross = c.x * bt.y - c.y * bt.x;
-    let tangents = |alpha: f64| {
-        let e = d + alpha;
-        DVec2::new(
-            e.y * (a * bt.x - bn * c.x) + c.y * cross,
-            e.x * (a * bt.y - bn * c.y) - c.x * cross,
-        )
-    };
-    let excess = |alpha: f64| friction * normal(alpha) - tangents(alpha).length();
-
-    let mut low = last_change_of_sign(-bn, d, c * bt);
-    let mut high = low + d.x;
-    while excess(high) < 0.0 && high.is_finite() {
-        low = high;
-        high *= 4.0;
+    /// The force [N] where the contact would be displaced by `b` [m] without it.
+    pub fn solve(&self, b: DVec3) -> DVec3 {
+        if b.x >= 0.0 {
+            return DVec3::ZERO;
+        }
+        if self.friction == 0.0 {
+            return DVec3::new(-b.x / self.a, 0.0, 0.0);
+        }
+        let stick = -(self.inverse * b);
+        if stick.x >= 0.0 && stick.yz().length() <= self.friction * stick.x {
+            return stick;
+        }
+        self.slide(b)
     }
-    let alpha = root(excess, low, high);
 
-    let e = d + alpha;
-    let denominator = a * e.x * e.y - c.x * c.x * e.y - c.y * c.y * e.x;
-    let rn = (normal(alpha) / denominator).max(0.0);
-    // Of the direction alone, so that the force is on the cone to rounding.
-    let rt = -tangents(alpha);
-    let along = axes * (rt.normalize_or_zero() * (friction * rn));
-    DVec3::new(rn, along.x, along.y)
+    /// The force of a contact that slides.
+    fn slide(&self, b: DVec3) -> DVec3 {
+        let Self { friction, a, axes, d, c, .. } = *self;
+        let (bn, bt) = (b.x, axes.transpose() * b.yz());
+
+        // A point by itself.
+        if self.is_by_itself {
+            let rn = -bn / a;
+            let along = b.yz().normalize_or_zero() * (-friction * rn);
+            return DVec3::new(rn, along.x, along.y);
+        }
+
+        // N, whose sign is that of r_N, and the two numerators of r_T; both over the same positive denominator.
+        let normal = |alpha: f64| {
+            let e = d + alpha;
+            -bn * e.x * e.y + c.x * bt.x * e.y + c.y * bt.y * e.x
+        };
+        let cross = c.x * bt.y - c.y * bt.x;
+        let tangents = |alpha: f64| {
+            let e = d + alpha;
+            DVec2::new(
+                e.y * (a * bt.x - bn * c.x) + c.y * cross,
+                e.x * (a * bt.y - bn * c.y) - c.x * cross,
+            )
+        };
+        let excess = |alpha: f64| friction * normal(alpha) - tangents(alpha).length();
+
+        let mut low = last_change_of_sign(-bn, d, c * bt);
+        let mut high = low + d.x;
+        while excess(high) < 0.0 && high.is_finite() {
+            low = high;
+            high *= 4.0;
+        }
+        let alpha = root(excess, low, high);
+
+        let e = d + alpha;
+        let denominator = a * e.x * e.y - c.x * c.x * e.y - c.y * c.y * e.x;
+        let rn = (normal(alpha) / denominator).max(0.0);
+        // Of the direction alone, so that the force is on the cone to rounding.
+        let rt = -tangents(alpha);
+        let along = axes * (rt.normalize_or_zero() * (friction * rn));
+        DVec3::new(rn, along.x, along.y)
+    }
 }
 
 /// The largest α ≥ 0 where k (d₁ + α)(d₂ + α) + p₁ (d₂ + α) + p₂ (d₁ + α) is zero, k being positive; 0 if there is none.

@@ -492,10 +492,13 @@ impl<C: Constraint<M, N>, const M: usize, const N: usize> Term for ConstraintTer
 
     fn check_values(&self) -> Result<()> {
         self.check()?;
-        (0..self.elements.len()).try_for_each(|element| {
+        let check = |element: usize| {
             self.check_damping(element)?;
             self.check_stiffness(element)
-        })
+        };
+        let all = (0..self.elements.len()).into_par_iter().with_min_len(ELEMENTS_PER_TASK);
+        // The first fault by number, whichever thread meets it.
+        all.find_map_first(|element| check(element).err()).map_or(Ok(()), Err)
     }
 
     fn nodes(&self) -> Result<TermNodes> {

@@ -337,9 +337,8 @@ impl Island {
         }
     }
 
-    /// The same for several right-hand sides beside each other.
-    fn solve_many(&self, x: &mut [[f64; LANES]]) {
-        let from = x.iter().position(|x| *x != [0.0; LANES]).unwrap_or(x.len());
+    /// L⁻¹ of several unit vectors beside each other: from the first of them on, since all before are zero.
+    fn descend(&self, from: usize, x: &mut [[f64; LANES]]) {
         for i in from..x.len() {
             let begin = (self.first[i] as usize).max(from);
             if begin < i {
@@ -352,43 +351,43 @@ impl Island {
                 own[0] = sum;
             }
         }
-        for (x, pivot) in x[from..].iter_mut().zip(&self.pivots[from..]) {
-            x.iter_mut().for_each(|x| *x *= pivot);
-        }
-        for i in (0..x.len()).rev() {
-            let begin = self.first[i] as usize;
-            let row = &self.entries[self.starts[i]..self.starts[i] + i - begin];
-            let (before, own) = x.split_at_mut(i);
-            let value = own[0];
-            for (x, l) in before[begin..].iter_mut().zip(row) {
-                (0..LANES).for_each(|lane| x[lane] -= l * value[lane]);
-            }
-        }
     }
 
-    /// How touched rows follow from forces on them.
+    /// How touched rows follow from forces on them: with y = L⁻¹ e of each, the entries are yᵢᵀ D⁻¹ yⱼ, which needs no way back through L and
+    /// is symmetric to the bit, since rows are read as columns.
     fn touched_block(&self, names: &[u32]) -> Block {
-        let width = self.touched.len();
-        let mut inverse = vec![0.0; width * width];
-        let mut x = vec![[0.0; LANES]; self.order.len()];
-        for (batch, columns) in self.touched.chunks(LANES).enumerate() {
-            x.fill([0.0; LANES]);
+        let (width, count) = (self.touched.len(), self.order.len());
+        let batches = width.div_ceil(LANES);
+        let mut x = vec![[0.0; LANES]; batches * count];
+        let mut begins = Vec::with_capacity(batches);
+        for (columns, x) in self.touched.chunks(LANES).zip(x.chunks_exact_mut(count.max(1))) {
             for (lane, &(_, at)) in columns.iter().enumerate() {
                 x[at as usize][lane] = 1.0;
             }
-            self.solve_many(&mut x);
-            for lane in 0..columns.len() {
-                let column = &mut inverse[width * (LANES * batch + lane)..][..width];
-                for (entry, &(_, at)) in column.iter_mut().zip(&self.touched) {
-                    *entry = x[at as usize][lane];
-                }
-            }
+            let from = columns.iter().map(|column| column.1 as usize).min().unwrap_or(count);
+            self.descend(from, x);
+            begins.push(from);
         }
-        // To the bit, since rows are read as columns.
-        for i in 0..width {
-            for j in 0..i {
-                let mean = 0.5 * (inverse[width * i + j] + inverse[width * j + i]);
-                (inverse[width * i + j], inverse[width * j + i]) = (mean, mean);
+        let mut inverse = vec![0.0; width * width];
+        for one in 0..batches {
+            for other in 0..=one {
+                let from = begins[one].max(begins[other]);
+                let [a, b] =
+                    [one, other].map(|batch| &x[batch * count + from..(batch + 1) * count]);
+                let mut sums = [[0.0; LANES]; LANES];
+                for ((a, b), pivot) in a.iter().zip(b).zip(&self.pivots[from..]) {
+                    for (sums, a) in sums.iter_mut().zip(a) {
+                        let scaled = a * pivot;
+                        (0..LANES).for_each(|lane| sums[lane] += scaled * b[lane]);
+                    }
+                }
+                for (i, sums) in (LANES * one..width).zip(&sums) {
+                    for (j, sum) in (LANES * other..width.min(LANES * (other + 1))).zip(sums) {
+                        if j <= i {
+                            (inverse[width * i + j], inverse[width * j + i]) = (*sum, *sum);
+                        }
+                    }
+                }
             }
         }
         let rows = self.touched.iter().map(|entry| names[entry.0 as usize]).collect();

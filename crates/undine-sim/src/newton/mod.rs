@@ -16,6 +16,7 @@ mod cluster;
 pub mod contact;
 mod coordinates;
 pub mod coulomb;
+mod downhill;
 pub mod element;
 pub mod equilibrium;
 pub mod error;
@@ -25,18 +26,19 @@ mod island;
 pub mod iterate;
 mod linear;
 mod local;
+mod parts;
 mod response;
 pub mod rod;
 pub mod rotation;
 mod saddle;
 pub mod shape;
 mod share;
+mod sweep;
 pub mod system;
 pub mod term;
 pub mod touch;
 pub mod unknowns;
 
-pub use cluster::SPREAD;
 pub use contact::{Contact, ContactEnd, Contacts};
 pub use element::{ConstraintTerm, Damping, Mode, Values};
 pub use equilibrium::Equilibrium;
@@ -46,6 +48,7 @@ pub use iterate::{
     Linearised, Merit, NewtonOutcome, NewtonReport, NewtonSettings, Problem, iterate,
 };
 pub use shape::{Embedded, Pose, Shape, Weights};
+pub use sweep::SPREAD;
 pub use system::{Iterate, Solved, System, SystemSettings};
 pub use term::Term;
 pub use touch::{TouchReport, TouchSettings, settle};

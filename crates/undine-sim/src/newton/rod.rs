@@ -9,7 +9,7 @@
 use super::coordinates::combine;
 use super::shape::Hang;
 use crate::constraint::Placed;
-use undine_core::glam::{DMat3, DQuat, DVec3};
+use undine_core::glam::{DMat3, DVec3};
 
 /// How vertices of rods carry frames, and which of them are held.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -73,8 +73,9 @@ pub fn transported(frame: DMat3, to: DVec3, twist: f64) -> DMat3 {
         false => frame.y_axis,
     };
     let across = (carried - to * to.dot(carried)).normalize_or(to.any_orthonormal_vector());
-    let across = if twist == 0.0 { across } else { DQuat::from_axis_angle(to, twist) * across };
-    DMat3::from_cols(to, across, to.cross(across))
+    let beside = to.cross(across);
+    let (sin, cos) = if twist == 0.0 { (0.0, 1.0) } else { twist.sin_cos() };
+    DMat3::from_cols(to, across * cos + beside * sin, beside * cos - across * sin)
 }
 
 /// Which unknown of an edge a node is.
@@ -286,6 +287,7 @@ impl Columns {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use undine_core::glam::DQuat;
 
     /// Carried along in small steps or at once along a great circle, a frame comes out the same, and stays one.
     #[test]
