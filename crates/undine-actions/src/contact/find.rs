@@ -21,8 +21,9 @@ const BROKEN: (f64, f64) = (0.5, 1e-10);
 /// What is as deep as that may go deeper by this part of it in a step.
 const CREEPS: f64 = 0.02;
 /// A contact of what moves along a surface by less than this speed [m/s] is off if it is by more than the other one, where the step ends: surfaces
-/// are curved, and edges turn, so that what holds it is not where the step has looked for it. What rests would tremble.
-const OFF: (f64, f64) = (0.05, 2e-5);
+/// are curved, and edges turn, so that what holds it is not where the step has looked for it. What rests would tremble: an edge may turn by
+/// √(2 d/R) on a surface of radius R before it is off by d.
+const OFF: (f64, f64) = (0.05, 1e-5);
 /// Contacts of thin things are as exact as this part of how far they go, and as this part of the distance that they keep; on the mean. What
 /// rests is as exact as can be.
 const ACCURATE: (f64, f64) = (1e-3, 0.05);

@@ -9,10 +9,10 @@ use super::find::{ACCELERATION, Found, Key, Near, Part, Surroundings};
 use super::{BODY_FRICTION, Side};
 use rayon::prelude::*;
 use std::ops::Range;
-use undine_core::glam::{DVec3, Vec4};
+use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
 use undine_core::{Frame, MemoryBudget};
-use undine_geometry::ccd::broad::{overlapping, overlapping_self_part};
+use undine_geometry::ccd::broad::{Flat, overlapping, overlapping_self_part};
 use undine_geometry::ccd::{Gap, edge_edge};
 use undine_sim::newton::{Contact, SPREAD, SystemSettings};
 use undine_sim::{ObjectId, Result};
@@ -45,7 +45,10 @@ const EDGES_PER_TASK: usize = 1024;
 /// Pairs of runs that one task looks at.
 const RUNS_PER_TASK: usize = 256;
 
-/// If more than one in so many runs has left the box in which others were looked for, all are looked for anew.
+/// Pairs of edges that are near that one task looks at.
+const NEAR_PER_TASK: usize = 2048;
+
+/// If more than one in so many edges has left the box in which others were looked for, all are looked for anew.
 const FEW: usize = 4;
 
 /// An edge of a side, or a particle by itself, as what may touch others.
@@ -62,13 +65,16 @@ struct Thin {
     radius: f64,
 }
 
-/// Runs of edges that may come near to each other, by boxes that are wider than they need be: as long as runs stay within these, the next
-/// look in the same step need not search.
+/// Edges that may come near to each other, by boxes that are wider than they need be: as long as edges stay within these, the next look in
+/// the same step need not search.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Candidates {
     /// How far all go on the mean [m]: what they do together brings nobody nearer to another.
     common: DVec3,
-    within: Vec<Bounds>,
+    /// Where boxes are measured from [m].
+    from: DVec3,
+    within: Vec<Flat>,
+    /// This process's part of the pairs.
     near: Vec<[u32; 2]>,
 }
 
@@ -207,8 +213,40 @@ impl Surroundings<'_> {
         known: &mut Candidates,
         ask: Ask,
     ) -> Result<(Vec<Thin>, Vec<[u32; 2]>)> {
-        let ahead = self.ahead();
-        let (mut all, mut boxes) = (Vec::new(), Vec::new());
+        let all = self.thin();
+        if all.len() < 2 {
+            return Ok((all, Vec::new()));
+        }
+        if known.within.is_empty() {
+            (known.common, known.from) = (self.common_way(), all[0].start[0]);
+        }
+        let (common, from, ahead) = (known.common, known.from, self.ahead());
+        let around = |thin: &Thin| thin.around(common, ask, ahead);
+        let flat: Vec<Flat> = all
+            .par_iter()
+            .with_min_len(EDGES_PER_TASK)
+            .map(|thin| Flat::of(&around(thin), from))
+            .collect();
+        let found = self.near(lattice, known, &all, around, &flat).map(|others| {
+            let comes = |&&[a, b]: &&[u32; 2]| {
+                let [a, b] = [a as usize, b as usize];
+                flat[a].meets(&flat[b]) && all[a].comes_near(&all[b], ask, ahead)
+            };
+            let of = |pairs: &[[u32; 2]]| -> Vec<[u32; 2]> {
+                pairs.par_iter().with_min_len(NEAR_PER_TASK).filter(comes).copied().collect()
+            };
+            [of(&known.near), of(&others)].concat()
+        });
+        let mut pairs = self.pairs_of_all(found)?;
+        // Along strands, so that contacts come in an order that sweeps can follow.
+        pairs.par_sort_unstable();
+        pairs.dedup();
+        Ok((all, pairs))
+    }
+
+    /// All edges of thin things.
+    fn thin(&self) -> Vec<Thin> {
+        let mut all = Vec::new();
         for (number, side) in self.sides.iter().enumerate().filter(|(_, side)| side.body.is_empty())
         {
             let thin = |&ends: &[u32; 2]| Thin {
@@ -221,117 +259,89 @@ impl Surroundings<'_> {
             };
             all.par_extend(side.edges.par_iter().with_min_len(EDGES_PER_TASK).map(thin));
         }
-        if all.len() < 2 {
-            return Ok((all, Vec::new()));
+        all
+    }
+
+    /// Finds who is near, where earlier looks in this step do not know it: pairs beside those that are known. Boxes of edges are those that
+    /// `around` tells, and `flat` has them.
+    fn near(
+        &self,
+        lattice: &Lattice<'_>,
+        known: &mut Candidates,
+        all: &[Thin],
+        around: impl Fn(&Thin) -> Bounds + Sync,
+        flat: &[Flat],
+    ) -> Result<Vec<[u32; 2]>> {
+        let Lattice { frame, budget } = *lattice;
+        let is_known = known.within.len() == all.len();
+        let left: Vec<usize> = (0..if is_known { all.len() } else { 0 })
+            .into_par_iter()
+            .with_min_len(EDGES_PER_TASK)
+            .filter(|&n| !flat[n].lies_in(&known.within[n]))
+            .collect();
+        if is_known && left.is_empty() {
+            return Ok(Vec::new());
         }
-        if known.within.is_empty() {
-            known.common = self.common_way();
+        if is_known && left.len() * FEW <= all.len() {
+            let runs = Runs::new(all, around);
+            let mut found: Vec<usize> = left.iter().map(|&edge| runs.of(edge)).collect();
+            found.dedup();
+            let boxes: Vec<Bounds> = found.iter().map(|&run| runs.around[run]).collect();
+            // Both of two that have left find each other, and every process finds these; they are kept once in the end.
+            let mut near = overlapping(frame, &boxes, &runs.around, budget, |a, b| {
+                let a = found[a as usize] as u32;
+                Some([a.min(b), a.max(b)])
+            })?;
+            near.par_sort_unstable();
+            near.dedup();
+            return Ok(self.edges(all, &runs, flat, &near));
         }
-        let common = known.common;
-        let around = |thin: &Thin| {
-            let [a, b] = thin.start.map(|start| start + common);
-            let [c, d] = thin.now;
-            let way = a.distance(c).max(b.distance(d));
-            let grow = match ask {
-                Ask::Near => 2.0 * thin.radius + way.min(ahead),
-                Ask::Met => (1.0 + 1e-6) * thin.radius,
-            };
-            Bounds { min: a.min(b).min(c.min(d)) - grow, max: a.max(b).max(c.max(d)) + grow }
+        // Wider than need be, for the next look.
+        let slack = self.ahead();
+        let wide = |thin: &Thin| {
+            let bounds = around(thin);
+            Bounds { min: bounds.min - slack, max: bounds.max + slack }
         };
-        boxes.par_extend(all.par_iter().with_min_len(EDGES_PER_TASK).map(around));
-        let may = |a: usize, b: usize| {
-            let (one, other) = (&all[a], &all[b]);
-            let same = one.side == other.side && one.strand == other.strand;
-            if same && self.sides[one.side as usize].joined(one.ends, other.ends) {
-                return None;
-            }
-            let apart = one.radius + other.radius;
-            let began = Differences::of(&one.start, &other.start);
-            let ends = Differences::of(&one.now, &other.now);
-            let meets = began.join(&ends).come_within(MEETING * apart);
-            // Near is at most that; how near exactly takes longer to say.
-            let comes = meets
-                || (ask == Ask::Near
-                    && ends.come_within(2.0 * apart + ahead)
-                    && ends.come_within(apart + Way::of(one, other).margin(ahead)));
-            comes.then_some([a as u32, b as u32])
-        };
-        // By runs of neighbours first, which are fewer.
-        let runs = runs(&all);
-        let around: Vec<Bounds> = runs
+        let from = known.from;
+        known.within = all
             .par_iter()
             .with_min_len(EDGES_PER_TASK)
-            .filter_map(|run| boxes[run.clone()].iter().copied().reduce(Bounds::union))
+            .map(|thin| Flat::of(&wide(thin), from))
             .collect();
-        let near = self.near(lattice, known, &around);
-        let flat = |bounds: &Bounds| Flat::of(bounds, boxes[0].min);
-        let (flat_runs, flat): (Vec<Flat>, Vec<Flat>) = (
-            around.par_iter().with_min_len(EDGES_PER_TASK).map(flat).collect(),
-            boxes.par_iter().with_min_len(EDGES_PER_TASK).map(flat).collect(),
-        );
+        let runs = Runs::new(all, wide);
+        let part = (self.processes.rank(), self.processes.count());
+        let mut near =
+            overlapping_self_part(frame, &runs.around, part, budget, |a, b| Some([a, b]))?;
+        near.extend(self.part(runs.list.len()).map(|run| [run as u32, run as u32]));
+        known.near = self.edges(all, &runs, &known.within, &near);
+        budget.check("pairs of edges that are near", size_of_val(&known.near[..]) as u64)?;
+        Ok(Vec::new())
+    }
+
+    /// The edges of runs that may touch each other and whose boxes meet.
+    fn edges(&self, all: &[Thin], runs: &Runs, boxes: &[Flat], near: &[[u32; 2]]) -> Vec<[u32; 2]> {
+        let unite = |run: &Range<usize>| boxes[run.clone()].iter().copied().reduce(Flat::union);
+        let around: Vec<Flat> = runs.list.iter().filter_map(unite).collect();
+        let touch = |a: usize, b: usize| {
+            let (one, other) = (&all[a], &all[b]);
+            let same = one.side == other.side && one.strand == other.strand;
+            !(same && self.sides[one.side as usize].joined(one.ends, other.ends))
+        };
         let edges = |near: &[[u32; 2]]| {
             let mut found = Vec::new();
             for [p, q] in near.iter().map(|pair| pair.map(|run| run as usize)) {
-                if !flat_runs[p].meets(&flat_runs[q]) {
-                    continue;
-                }
-                for a in runs[p].clone().filter(|&a| flat[a].meets(&flat_runs[q])) {
-                    for b in runs[q].start.max(a + 1)..runs[q].end {
-                        if flat[a].meets(&flat[b]) {
-                            found.extend(may(a, b));
+                for a in runs.list[p].clone().filter(|&a| boxes[a].meets(&around[q])) {
+                    for b in runs.list[q].start.max(a + 1)..runs.list[q].end {
+                        if boxes[a].meets(&boxes[b]) && touch(a, b) {
+                            found.push([a as u32, b as u32]);
                         }
                     }
                 }
             }
             found
         };
-        let found = near.map(|mut near| {
-            near.extend(self.part(runs.len()).map(|run| [run as u32, run as u32]));
-            let found: Vec<Vec<[u32; 2]>> = near.par_chunks(RUNS_PER_TASK).map(edges).collect();
-            found.concat()
-        });
-        let mut pairs = self.pairs_of_all(found)?;
-        // Along strands, so that contacts come in an order that sweeps can follow.
-        pairs.par_sort_unstable();
-        pairs.dedup();
-        Ok((all, pairs))
-    }
-
-    /// Runs whose boxes overlap, and maybe more: this process's part of them. What is known of earlier looks in this step is not searched for again.
-    fn near(
-        &self,
-        lattice: &Lattice<'_>,
-        known: &mut Candidates,
-        around: &[Bounds],
-    ) -> Result<Vec<[u32; 2]>> {
-        let Lattice { frame, budget } = *lattice;
-        if known.within.len() == around.len() {
-            let inside = |n: usize| {
-                let (all, own) = (&known.within[n], &around[n]);
-                (all.min.cmple(own.min) & all.max.cmpge(own.max)).all()
-            };
-            let left: Vec<u32> =
-                (0..around.len()).filter(|&n| !inside(n)).map(|n| n as u32).collect();
-            if left.len() * FEW <= around.len() {
-                let boxes: Vec<Bounds> = left.iter().map(|&run| around[run as usize]).collect();
-                // Both of two that have left find each other, and every process finds these; they are kept once in the end.
-                let others = overlapping(frame, &boxes, around, budget, |a, b| {
-                    let a = left[a as usize];
-                    (a != b).then_some([a.min(b), a.max(b)])
-                })?;
-                return Ok([&known.near[..], &others].concat());
-            }
-        }
-        let slack = self.ahead();
-        let widened = around
-            .par_iter()
-            .with_min_len(EDGES_PER_TASK)
-            .map(|bounds| Bounds { min: bounds.min - slack, max: bounds.max + slack });
-        known.within = widened.collect();
-        let part = (self.processes.rank(), self.processes.count());
-        known.near =
-            overlapping_self_part(frame, &known.within, part, budget, |a, b| Some([a, b]))?;
-        Ok(known.near.clone())
+        let found: Vec<Vec<[u32; 2]>> = near.par_chunks(RUNS_PER_TASK).map(edges).collect();
+        found.concat()
     }
 
     /// How far particles that move by themselves have gone on the mean [m].
@@ -436,44 +446,60 @@ impl Surroundings<'_> {
     }
 }
 
-/// Runs of edges that follow each other along a strand.
-fn runs(all: &[Thin]) -> Vec<Range<usize>> {
-    let mut runs: Vec<Range<usize>> = Vec::with_capacity(all.len() / RUN + 1);
-    for (n, thin) in all.iter().enumerate() {
-        let goes_on = |run: &&mut Range<usize>| {
-            let first = &all[run.start];
-            run.len() < RUN && (first.side, first.strand) == (thin.side, thin.strand)
+impl Thin {
+    /// The box of all that it passes, and of how far ahead others are asked for [m]; as seen by who goes the common way.
+    fn around(&self, common: DVec3, ask: Ask, ahead: f64) -> Bounds {
+        let [a, b] = self.start.map(|start| start + common);
+        let [c, d] = self.now;
+        let way = a.distance(c).max(b.distance(d));
+        let grow = match ask {
+            Ask::Near => 2.0 * self.radius + way.min(ahead),
+            Ask::Met => (1.0 + 1e-6) * self.radius,
         };
-        match runs.last_mut().filter(goes_on) {
-            Some(run) => run.end = n + 1,
-            None => runs.push(n..n + 1),
-        }
-    }
-    runs
-}
-
-/// A box that is compared with many others: from a place near all of them [m], and rounded outwards.
-#[derive(Debug, Clone, Copy)]
-struct Flat {
-    low: Vec4,
-    high: Vec4,
-}
-
-impl Flat {
-    fn of(bounds: &Bounds, from: DVec3) -> Self {
-        let down = |x: f64| (x as f32).next_down();
-        let up = |x: f64| (x as f32).next_up();
-        let (low, high) = (bounds.min - from, bounds.max - from);
-        Self {
-            low: Vec4::new(down(low.x), down(low.y), down(low.z), 0.0),
-            high: Vec4::new(up(high.x), up(high.y), up(high.z), 0.0),
-        }
+        Bounds { min: a.min(b).min(c.min(d)) - grow, max: a.max(b).max(c.max(d)) + grow }
     }
 
-    /// Whether the two overlap or touch, or may as far as rounding can tell.
-    #[inline]
-    fn meets(&self, other: &Self) -> bool {
-        (self.low.cmple(other.high) & other.low.cmple(self.high)).all()
+    /// Whether another one may come as near as is asked for, by boxes of their differences.
+    fn comes_near(&self, other: &Self, ask: Ask, ahead: f64) -> bool {
+        let apart = self.radius + other.radius;
+        let began = Differences::of(&self.start, &other.start);
+        let ends = Differences::of(&self.now, &other.now);
+        // Near is at most that; how near exactly takes longer to say.
+        began.join(&ends).come_within(MEETING * apart)
+            || (ask == Ask::Near
+                && ends.come_within(2.0 * apart + ahead)
+                && ends.come_within(apart + Way::of(self, other).margin(ahead)))
+    }
+}
+
+/// Runs of edges that follow each other along a strand: they are fewer, and compared first.
+struct Runs {
+    list: Vec<Range<usize>>,
+    /// The box around each.
+    around: Vec<Bounds>,
+}
+
+impl Runs {
+    fn new(all: &[Thin], around: impl Fn(&Thin) -> Bounds + Sync) -> Self {
+        let mut list: Vec<Range<usize>> = Vec::with_capacity(all.len() / RUN + 1);
+        for (n, thin) in all.iter().enumerate() {
+            let goes_on = |run: &&mut Range<usize>| {
+                let first = &all[run.start];
+                run.len() < RUN && (first.side, first.strand) == (thin.side, thin.strand)
+            };
+            match list.last_mut().filter(goes_on) {
+                Some(run) => run.end = n + 1,
+                None => list.push(n..n + 1),
+            }
+        }
+        let unite = |run: &Range<usize>| all[run.clone()].iter().map(&around).reduce(Bounds::union);
+        let around = list.par_iter().with_min_len(EDGES_PER_TASK).filter_map(unite).collect();
+        Self { list, around }
+    }
+
+    /// The run that an edge is of.
+    fn of(&self, edge: usize) -> usize {
+        self.list.partition_point(|run| run.end <= edge)
     }
 }
 

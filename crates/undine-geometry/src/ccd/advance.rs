@@ -87,6 +87,13 @@ impl<const K: usize> Moving<K> {
         let rounding = self.rounding();
         let height = gap.separation + rounding;
         let reach = reach(gap, rounding);
+        // What does not move is near from the start, or never.
+        if self.start == self.end {
+            let nearest = closest(&self.start);
+            let distance = nearest.point.length();
+            let contact = || self.contact(0.0, &nearest, distance, None, rounding);
+            return (distance <= reach).then(contact);
+        }
         let look = |t: f64| View::new(self.at(t), &closest);
 
         let mut t = 0.0;
@@ -96,7 +103,7 @@ impl<const K: usize> Moving<K> {
         loop {
             // Near enough is a contact, and so is what no plane can tell from one.
             if view.distance <= reach || step == STEPS {
-                return Some(self.contact(t, &view, last, rounding));
+                return Some(self.contact(t, &view.nearest, view.distance, last, rounding));
             }
             let resting = self.above(view.direction, height, t);
             if resting > 1.0 {
@@ -109,7 +116,7 @@ impl<const K: usize> Moving<K> {
                 if step < 2 { None } else { self.turn(t, &view, [height, aim, resting], look) };
             let (to, there) = turning.unwrap_or_else(|| (resting, look(resting)));
             if to <= t {
-                return Some(self.contact(t, &view, last, rounding));
+                return Some(self.contact(t, &view.nearest, view.distance, last, rounding));
             }
             if to >= 1.0 && there.distance > reach {
                 return None;
@@ -158,9 +165,16 @@ impl<const K: usize> Moving<K> {
         (0..K).map(motion).sum()
     }
 
-    fn contact(&self, time: f64, view: &View<K>, last: Option<DVec3>, rounding: f64) -> First<K> {
-        let normal = self.normal(&view.nearest, view.distance, last, rounding);
-        First { time, weights: view.nearest.weights, normal, distance: view.distance }
+    fn contact(
+        &self,
+        time: f64,
+        nearest: &Closest<K>,
+        distance: f64,
+        last: Option<DVec3>,
+        rounding: f64,
+    ) -> First<K> {
+        let normal = self.normal(nearest, distance, last, rounding);
+        First { time, weights: nearest.weights, normal, distance }
     }
 
     /// The normal of a contact: from point to point while their distance has a direction, otherwise across the face,

@@ -5,10 +5,12 @@
 //! overlaps boxes of its own level in the 27 Buckets around it only, and those of a coarser level in the 27 Buckets
 //! around the one that holds it there. The finer of two boxes looks for the coarser, so that each pair is found once.
 
+mod flat;
 mod layer;
 mod search;
 mod swept;
 
+pub use flat::Flat;
 pub use search::{overlapping, overlapping_self, overlapping_self_part};
 pub use swept::{
     edge_edge_between, edge_edge_candidates, point_triangle_candidates, swept_boxes,

@@ -1,5 +1,6 @@
 //! The search for overlapping boxes, Bucket by Bucket, over all threads.
 
+use super::flat::Flat;
 use super::layer::{Lattice, Layer};
 use crate::error::Result;
 use rayon::prelude::*;
@@ -129,6 +130,13 @@ impl<'a> Kept<'a> {
         make: impl Fn(u32, u32) -> Option<T> + Sync,
     ) -> Result<Vec<T>> {
         let chunks = fine.cells.len().div_ceil(CHUNK);
+        // Most boxes that are compared do not overlap, which is told faster in single precision.
+        let Some(&Bounds { min: from, .. }) = fine.around.first() else { return Ok(Vec::new()) };
+        let flat = |layer: &Layer| -> Vec<Flat> {
+            layer.boxes.par_iter().map(|bounds| Flat::of(bounds, from)).collect()
+        };
+        let (own, theirs) = (flat(fine), if same { Vec::new() } else { flat(coarse) });
+        let flat = [&own[..], if same { &own } else { &theirs }];
         let in_chunk = |chunk: usize| {
             let mut found = Vec::new();
             for cell in chunk * CHUNK..fine.cells.len().min((chunk + 1) * CHUNK) {
@@ -139,7 +147,8 @@ impl<'a> Kept<'a> {
                 let first = if same { cell } else { 0 };
                 for other in coarse.runs(low, high).filter(|&other| other >= first) {
                     if overlap(&around, &coarse.around[other]) {
-                        self.in_buckets([fine, coarse], [cell, other], same, &make, &mut found)?;
+                        let layers = [(fine, flat[0]), (coarse, flat[1])];
+                        self.in_buckets(layers, [cell, other], same, &make, &mut found)?;
                     }
                 }
             }
@@ -155,7 +164,7 @@ impl<'a> Kept<'a> {
     /// pairs than there is memory for.
     fn in_buckets<T>(
         &self,
-        [fine, coarse]: [&Layer; 2],
+        [(fine, own), (coarse, theirs)]: [(&Layer, &[Flat]); 2],
         [cell, other]: [usize; 2],
         same: bool,
         make: impl Fn(u32, u32) -> Option<T>,
@@ -169,7 +178,7 @@ impl<'a> Kept<'a> {
                 places.start = a + 1;
             }
             for b in places {
-                if overlap(&fine.boxes[a], &coarse.boxes[b]) {
+                if own[a].meets(&theirs[b]) && overlap(&fine.boxes[a], &coarse.boxes[b]) {
                     found.extend(make(fine.members[a], coarse.members[b]));
                 }
             }
