@@ -13,8 +13,12 @@ use crate::newton::{Contacts, Embedded as Hung, Pose, Shape, Term, shape};
 use crate::offers::{Bodies, Embedded, Kinematic, ObjectId, OnBodies, Rods, Spatial, Topological};
 use crate::task::Moment;
 use crate::world::World;
+use rayon::prelude::*;
 use undine_core::glam::{DMat3, DVec3, Vec3};
 use undine_core::{Element, Handle, ParticleSystem};
+
+/// Points that one task copies.
+const POINTS_PER_TASK: usize = 4096;
 
 /// The elements of one Constraint, while a substep is solved.
 pub trait Coupling: Send {
@@ -96,17 +100,33 @@ pub fn placed(world: &World, embedded: &Embedded, ahead: f64) -> Result<Vec<Plac
         Embedded::OnRods(rods) => {
             let points = &world.points[rods.vertices.points];
             let (x, frame) = (points.column(points.position())?, points.column(rods.frame)?);
-            Ok(x.iter().zip(frame.iter()).map(|(&x, &frame)| Placed { x, frame }).collect())
+            Ok(beside(&x, &frame))
         }
         Embedded::Kinematic(kinematic) => {
             let points = &world.points[kinematic.points];
             let (x, frame) = (points.column(points.position())?, points.column(kinematic.frame)?);
-            Ok(x.iter().zip(frame.iter()).map(|(&x, &frame)| Placed { x, frame }).collect())
+            Ok(beside(&x, &frame))
         }
     }
 }
 
-/// The same without frames [m].
+/// Places and frames beside each other.
+fn beside(x: &[DVec3], frame: &[DMat3]) -> Vec<Placed> {
+    let both = x.par_iter().zip(frame).with_min_len(POINTS_PER_TASK);
+    both.map(|(&x, &frame)| Placed { x, frame }).collect()
+}
+
+/// The shape at rest of the embedded particles of an Object, in the order of [`placed`]; empty where it is that which they began in.
+pub fn at_rest(world: &World, embedded: &Embedded) -> Result<Vec<Placed>> {
+    let Embedded::OnRods(Rods { vertices, at_rest: Some(rest), .. }) = embedded else {
+        return Ok(Vec::new());
+    };
+    let points = &world.points[vertices.points];
+    let (x, frame) = (points.column(rest.place)?, points.column(rest.frame)?);
+    Ok(beside(&x, &frame))
+}
+
+/// The places of [`placed`], without frames [m].
 pub fn places(world: &World, embedded: &Embedded, ahead: f64) -> Result<Vec<DVec3>> {
     match embedded {
         Embedded::Particles(spatial) => positions(world, spatial, ahead),

@@ -154,6 +154,17 @@ pub struct Rods {
     pub moment: Handle<f64>,
     /// Radius of the rod [m].
     pub thickness: Handle<f64>,
+    /// The shape at rest, where it is not that which the rods began in.
+    pub at_rest: Option<AtRest>,
+}
+
+/// The shape of rods at rest, wherever it is as a whole.
+#[derive(Debug, Clone, Copy)]
+pub struct AtRest {
+    /// The places of vertices [m].
+    pub place: Handle<DVec3>,
+    /// The frames of their edges.
+    pub frame: Handle<DMat3>,
 }
 
 /// Rigid bodies: the places of their centres, and their orientations.

@@ -33,6 +33,7 @@ use undine_core::glam::{DMat3, DQuat, DVec3};
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
 use undine_sim::action::constraint::{
     Chosen, DAMPING_TIME, End, FRICTION_LENGTH, FRICTION_LIMIT, Points, SOLVED_BY,
+    TURNING_FRICTION_LENGTH, TURNING_FRICTION_LIMIT,
 };
 use undine_sim::constraint::{ByParameter, Constraint, Curvature, Placed, Rows, Scaling};
 use undine_sim::input::Geometry;
@@ -123,6 +124,8 @@ pub const DECLARATION: Declaration = Declaration {
         DAMPING_TIME,
         FRICTION_LIMIT,
         FRICTION_LENGTH,
+        TURNING_FRICTION_LIMIT,
+        TURNING_FRICTION_LENGTH,
         SOLVED_BY,
     ],
     example: "attachment to=\"wall\" flexibility=1 emission=\"pair\"",
@@ -299,6 +302,8 @@ impl Bond<12, 2> for Attachment {
         "shift-3",
     ];
     const VARIES: &'static [&'static str] = &["normal-stiffness", "tangent-stiffness"];
+    /// The place; orientations are held by torques.
+    const ROWS_OF_FORCE: usize = 3;
     const ON_SURFACES: bool = true;
 
     fn create(ingest: &mut Ingest<'_>) -> Result<Self> {

@@ -105,12 +105,14 @@ impl Reached {
 /// The stores in which an Object offers something.
 fn stores(offers: &Offers) -> Vec<StoreId> {
     let fluid = offers.fluid.map(|fluid| fluid.volume.into());
+    let fine = offers.fluid.and_then(|fluid| fluid.fine).map(|grid| grid.volume.into());
     let port = offers.port.map(|port| port.particles.particles.into());
     let all = [
         offers.material.map(|material| material.store()),
         offers.dofs.map(|dofs| dofs.store()),
         offers.boundary.map(|boundary| boundary.store()),
         fluid,
+        fine,
         port,
     ];
     all.into_iter().flatten().collect()
