@@ -122,6 +122,7 @@ impl Bond<2, 2> for Bending {
     const VARIES: &'static [&'static str] = &["scale"];
     const MATERIAL: &'static [&'static str] =
         &["bend-stiffness-1", "bend-stiffness-2", "edge-length"];
+    const OF_SHAPE: bool = true;
 
     fn create(_: &mut Ingest<'_>) -> Result<Self> {
         Ok(Self)

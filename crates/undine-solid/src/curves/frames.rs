@@ -1,7 +1,9 @@
 //! The frames that rods begin with: one is chosen at the root of a strand, and carried along it without a twist (Bishop's frame),
 //! unless the input says which way the cross-sections look.
 
+use super::twisting::twist;
 use undine_core::glam::{DMat3, DVec3};
+use undine_sim::constraint::Placed;
 use undine_sim::newton::rod::transported;
 
 /// Frames of edges with these tangents, from the first to the last. Where `first_axes` has vectors across the rod, the first
@@ -26,14 +28,30 @@ pub fn along(tangents: &[DVec3], first_axes: Option<&[DVec3]>) -> Vec<DMat3> {
     frames
 }
 
+/// Frames of the same edges where their tangents are others, turned along the rod as `frames` are: the first is carried there, and the next follow it with the
+/// twists that they have.
+pub fn elsewhere(frames: &[DMat3], tangents: &[DVec3]) -> Vec<DMat3> {
+    let mut found: Vec<DMat3> = Vec::with_capacity(frames.len());
+    for (n, &tangent) in tangents.iter().enumerate() {
+        found.push(match found.last() {
+            None => transported(frames[n], tangent, 0.0),
+            Some(before) => {
+                let at = [n - 1, n].map(|n| Placed { x: DVec3::ZERO, frame: frames[n] });
+                transported(*before, tangent, twist(&at, 0.0))
+            }
+        });
+    }
+    found
+}
+
 /// A particle with any frame, for tests.
 #[cfg(test)]
-pub fn placed(seed: u64) -> undine_sim::constraint::Placed {
+pub fn placed(seed: u64) -> Placed {
     use undine_core::glam::DQuat;
     use undine_geometry::random::unit;
     let vector = |n: u64| DVec3::new(unit(n, 0), unit(n, 1), unit(n, 2)) * 2.0 - 1.0;
     let turn = DQuat::from_scaled_axis(vector(seed + 1) * 3.0);
-    undine_sim::constraint::Placed { x: vector(seed), frame: DMat3::from_quat(turn) }
+    Placed { x: vector(seed), frame: DMat3::from_quat(turn) }
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use undine_sim::action::force::implicit_kick;
 use undine_sim::input::{Data, Geometry, PointCloud};
 use undine_sim::newton::rod::transported;
 use undine_sim::newton::shape::Rods as Held;
-use undine_sim::offers::{Dofs, Embedded, Looks, Material, Rods, StrandLooks, Topological};
+use undine_sim::offers::{AtRest, Dofs, Embedded, Looks, Material, Rods, StrandLooks, Topological};
 use undine_sim::{
     Budget, Courant, Id, Ingest, Moment, Object, ObjectId, Offers, Result, SimError, Stage,
     StoreId, Tasks, World,
@@ -31,7 +31,9 @@ pub const DECLARATION: Declaration = Declaration {
     about: "Every curve of the input becomes a rod of an elliptic cross-section, as it is in the input when it is at rest. Forces \
             push its vertices; `stretching`, `bending` and `twisting` make it a rod; `attachment` and collisions hold it by its \
             vertices. Roots may be held as the input moves. Vectors `N` on vertices of the input say where the first axis of \
-            cross-sections looks.",
+            cross-sections looks. Vectors `rest` on them are the places of vertices in another shape, which they are at rest in instead: lengths, \
+            masses and natural curvature are of that shape, wherever it is as a whole, and the twist is that of the input. `sag-free` \
+            looks for a shape by itself.",
     parameters: &[
         Parameter::new("input", Type::Input, "curves"),
         Parameter::number(
@@ -43,10 +45,16 @@ pub const DECLARATION: Declaration = Declaration {
         .positive()
         .usually(1.0, 25_000.0)
         .varies_by("density"),
-        Parameter::number("radius", Dimension::LENGTH, 40e-6, "half the thickness")
-            .positive()
-            .usually(1e-6, 1.0)
-            .varies_by("pscale"),
+        Parameter::number(
+            "radius",
+            Dimension::LENGTH,
+            40e-6,
+            "half the thickness, along the first axis of the cross-section; contacts take it for round, so let this be the \
+             larger half",
+        )
+        .positive()
+        .usually(1e-6, 1.0)
+        .varies_by("pscale"),
         Parameter::number(
             "flatness",
             Dimension::NONE,
@@ -158,6 +166,7 @@ impl Object for CurvesObject {
         let points = ingest.world.points.add(points);
         let mut object = add_channels(ingest.world, points)?;
         object.fill(ingest.world, domain, &start)?;
+        object.fill_at_rest(&mut ingest.world.points[points], &start)?;
         take_channels(&mut ingest.world.points[points], &cloud)?;
         let strands = Arc::new(curves.connectivity().clone());
         let ids = ingest.world.points[points].column(ingest.world.points[points].id())?.to_vec();
@@ -288,6 +297,7 @@ fn add_channels(world: &mut World, id: Id<TopologicalParticles>) -> Result<Curve
         free_twist: points.add_channel(&number("free-twist").unit("rad").transient())?,
         moment: points.add_channel(&number("moment").unit("kg m2").internal())?,
         thickness: points.add_channel(&number("pscale").unit("m"))?,
+        at_rest: None,
     };
     let extra =
         Extra { spin: points.add_channel(&number("spin").unit("rad/s").internal())?, along };
@@ -383,6 +393,18 @@ impl CurvesObject {
         // Of what moves: an edge that is held has no sound.
         let moves = |edge: &&[u32; 2]| edge.iter().any(|vertex| !is_held(vertex));
         self.sound = start.edges.iter().filter(moves).map(sound).fold(0.0, f64::max);
+        Ok(())
+    }
+
+    /// Takes on a shape at rest, if it is not that which they begin in.
+    fn fill_at_rest(&mut self, points: &mut TopologicalParticles, start: &Start) -> Result<()> {
+        let Some(rest) = &start.at_rest else { return Ok(()) };
+        let place = points.add_channel(&ChannelSpec::new("rest", DVec3::ZERO).unit("m"))?;
+        let frame = ChannelSpec::new("rest-frame", DMat3::IDENTITY).internal();
+        let frame = points.add_channel(&frame)?;
+        points.column_mut(place)?.copy_from_slice(&rest.places);
+        points.column_mut(frame)?.copy_from_slice(&rest.frame);
+        self.on.at_rest = Some(AtRest { place, frame });
         Ok(())
     }
 

@@ -53,12 +53,23 @@ pub struct Start {
     pub twist: Vec<f64>,
     /// Moment of inertia of each edge about itself [kg m²].
     pub moment: Vec<f64>,
-    /// Length of each edge [m].
+    /// Length of each edge at rest [m].
     pub length: Vec<f64>,
+    /// The shape at rest, where it is another one.
+    pub at_rest: Option<AtRest>,
+}
+
+/// The shape of rods at rest, wherever it is as a whole.
+#[derive(Debug, Default)]
+pub struct AtRest {
+    /// Places of vertices [m].
+    pub places: Vec<DVec3>,
+    /// The frame of each vertex's edge.
+    pub frame: Vec<DMat3>,
 }
 
 impl Start {
-    /// Of curves, whose channels may say what differs from vertex to vertex.
+    /// Of curves, whose channels may say what differs from vertex to vertex, and the places of vertices in another shape, at rest.
     pub fn of(
         ingest: &Ingest<'_>,
         values: Values<'_>,
@@ -66,7 +77,16 @@ impl Start {
         cloud: &PointCloud,
     ) -> Result<Self> {
         let strands = curves.connectivity();
-        check(ingest, strands, &cloud.positions)?;
+        check(ingest, strands, &cloud.positions, ["", "take one of them out"])?;
+        // A shape that hangs as it begins is looked for from where it begins.
+        let rest = match values.flag("sag-free")? {
+            true => None,
+            false => cloud.vectors.get("rest").filter(|rest| **rest != cloud.positions),
+        };
+        if let Some(rest) = rest {
+            let help = "give each its place at rest, or take the channel out";
+            check(ingest, strands, rest, [" of the channel `rest`", help])?;
+        }
         let sections = sections(values, cloud)?;
         let roots = match &*values.text("roots")? {
             "pinned" => Roots::Pinned,
@@ -81,6 +101,7 @@ impl Start {
             stretch: sections.iter().map(Section::stretch_stiffness).collect(),
             held: vec![0; count],
             mass: vec![0.0; count],
+            at_rest: rest.map(|rest| AtRest { places: rest.clone(), frame: Vec::new() }),
             ..Self::default()
         };
         let axes = cloud.vectors.get("N").map(|axes| &axes[..]);
@@ -106,17 +127,26 @@ impl Start {
         let is_closed = strands.is_closed(strand) && vertices.len() > 2;
         let edges = if is_closed { vertices.len() } else { vertices.len() - 1 };
         let end = |n: usize| vertices.start + if n + 1 == vertices.len() { 0 } else { n + 1 };
-        let vectors: Vec<DVec3> = (0..edges)
-            .map(|n| self.positions[end(n)] - self.positions[vertices.start + n])
-            .collect();
-        let tangents: Vec<DVec3> = vectors.iter().map(|edge| edge.normalize()).collect();
-        let frames = frames::along(&tangents, axes.map(|axes| &axes[vertices.clone()]));
+        let vectors = |at: &[DVec3]| -> Vec<DVec3> {
+            (0..edges).map(|n| at[end(n)] - at[vertices.start + n]).collect()
+        };
+        let tangents = |vectors: &[DVec3]| -> Vec<DVec3> {
+            vectors.iter().map(|edge| edge.normalize()).collect()
+        };
+        let mut vectors_at_rest = vectors(&self.positions);
+        let axes = axes.map(|axes| &axes[vertices.clone()]);
+        let frames = frames::along(&tangents(&vectors_at_rest), axes);
+        if let Some(rest) = &mut self.at_rest {
+            vectors_at_rest = vectors(&rest.places);
+            let frames = frames::elsewhere(&frames, &tangents(&vectors_at_rest));
+            rest.frame.extend((0..vertices.len()).map(|n| frames[n.min(edges - 1)]));
+        }
         for n in 0..vertices.len() {
             // The last vertex repeats the last edge.
             let own = n.min(edges - 1);
             let (a, b) = (vertices.start + own, end(own));
             let section = mean(&sections[a], &sections[b]);
-            let length = vectors[own].length();
+            let length = vectors_at_rest[own].length();
             self.edge.push([a as u32, b as u32]);
             self.strand.push(strand as u32);
             self.frame.push(frames[own]);
@@ -179,8 +209,13 @@ fn mean(a: &Section, b: &Section) -> Section {
     }
 }
 
-/// Refuses what cannot be a rod, by the first place where it cannot.
-fn check(ingest: &Ingest<'_>, strands: &Strands, positions: &[DVec3]) -> Result<()> {
+/// Refuses what cannot be a rod, by the first place where it cannot; said are what the places are of, and what to do about two that are one.
+fn check(
+    ingest: &Ingest<'_>,
+    strands: &Strands,
+    positions: &[DVec3],
+    [of, help]: [&str; 2],
+) -> Result<()> {
     for strand in 0..strands.len() {
         let vertices = strands.vertices(strand);
         if vertices.len() < 2 {
@@ -189,7 +224,7 @@ fn check(ingest: &Ingest<'_>, strands: &Strands, positions: &[DVec3]) -> Result<
         }
         if let Some(vertex) = vertices.clone().find(|&vertex| !positions[vertex].is_finite()) {
             let what = format!(
-                "vertex {} of curve {strand} is at {}",
+                "vertex {} of curve {strand}{of} is at {}",
                 vertex - vertices.start,
                 positions[vertex]
             );
@@ -207,9 +242,9 @@ fn check(ingest: &Ingest<'_>, strands: &Strands, positions: &[DVec3]) -> Result<
             // What is so short beside the whole is a vertex that was meant to be one with the next.
             if a.distance(b) <= 1e-9 * longest || a == b {
                 let what = format!(
-                    "vertices {n} and {next} of curve {strand} are both at {a}, and an edge without length has no direction"
+                    "vertices {n} and {next} of curve {strand}{of} are both at {a}, and an edge without length has no direction"
                 );
-                return Err(ingest.bad("input", what, "take one of them out"));
+                return Err(ingest.bad("input", what, help));
             }
         }
     }

@@ -105,6 +105,7 @@ impl Bond<1, 2> for Stretching {
     const REST: &'static [&'static str] = &["length"];
     const VARIES: &'static [&'static str] = &["scale"];
     const MATERIAL: &'static [&'static str] = &["stretch-stiffness"];
+    const OF_SHAPE: bool = true;
 
     fn create(_: &mut Ingest<'_>) -> Result<Self> {
         Ok(Self)

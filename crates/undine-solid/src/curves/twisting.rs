@@ -115,6 +115,7 @@ impl Bond<1, 2> for Twisting {
     const REST: &'static [&'static str] = &["rest", "last"];
     const VARIES: &'static [&'static str] = &["scale"];
     const MATERIAL: &'static [&'static str] = &["twist-stiffness", "edge-length"];
+    const OF_SHAPE: bool = true;
     const KEEPS: bool = true;
 
     fn create(_: &mut Ingest<'_>) -> Result<Self> {
