@@ -1,5 +1,7 @@
-//! What of strands begins inside of a collider, or in each other: told when a run begins, since it will be pushed out in the first steps,
-//! and what was meant may be something else.
+//! What of strands begins inside of a collider, or in each other: told when a run begins, since what was meant may be something else.
+//!
+//! Strands that overlap each other are parted, and springs push out what is in a collider. Hard contacts only keep a vertex from going
+//! deeper, and let it leave. An edge that is deeper than both of its ends is parted from the collider, by a fifth of its depth in each step.
 
 use crate::contact::Overlaps;
 use undine_geometry::{Collider, Solid};
@@ -36,8 +38,12 @@ impl Beginnings {
         }
     }
 
-    /// Says what begins inside of what.
-    pub fn tell(&self, world: &World, now: &Moment) -> Result<()> {
+    /// Says what begins inside of what, and what hard contacts or springs will do with it.
+    pub fn tell(&self, world: &World, now: &Moment, is_hard: bool) -> Result<()> {
+        let becomes = match is_hard {
+            true => "hard contacts keep them from going deeper, but do not push them out",
+            false => "springs will push them out in the first steps, as far as strands give way",
+        };
         for (object, collider) in &self.colliders {
             let Some(collider) = &world.colliders[*collider] else { continue };
             let solid = collider.during(now.time, now.time)?;
@@ -49,8 +55,8 @@ impl Beginnings {
                 };
                 tracing::warn!(
                     "{}: {count} vertices of {of} strands begin inside of `{}`, the deepest of them, vertex {vertex} of strand {strand}, by \
-                     {depth:.2e} m; they will be pushed out. Move them out, hold what belongs there with `roots`, or leave `{}` out of \
-                     the scope of `collision`",
+                     {depth:.2e} m; {becomes}. Move them out, hold what belongs there with `roots`, or leave `{}` out of the scope of \
+                     `collision`",
                     world.object(*strands).path,
                     world.object(*object).path,
                     world.object(*object).path,

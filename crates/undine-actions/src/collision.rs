@@ -208,7 +208,8 @@ impl Collision {
         {
             begins::tell_overlaps(world, &overlaps);
         }
-        self.beginnings.tell(world, now)
+        let is_hard = self.touching.as_ref().is_none_or(|t| t.manner.stiffness.is_none());
+        self.beginnings.tell(world, now, is_hard)
     }
 
     fn part(&mut self, world: &mut World, now: &Moment) -> Result<()> {

@@ -29,6 +29,7 @@ use undine_core::process::{Processes, launch_with_code};
 /// A program by itself, or one of those that `mpirun` started: then all of them make a run together, and of all else the first
 /// does what there is to do.
 fn main() {
+    undine_core::memory::keep_freed();
     let code = launch_with_code(|processes| {
         let is_first = processes.rank() == 0;
         match Arguments::try_parse() {

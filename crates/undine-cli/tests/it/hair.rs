@@ -35,10 +35,15 @@ fn strands_that_begin_inside_of_a_collider_are_told_of() {
         "hair: 10 vertices of 5 strands begin inside of `skull`",
         "vertex 2 of strand",
         "by 2.0",
+        "keep them from going deeper, but do not push them out",
         "hold what belongs there with `roots`",
     ] {
         assert!(told.out.contains(words), "no {words} in\n{}", told.out);
     }
+    let soft =
+        larger.replace("\ncollision\n", "\ncollision response=\"penalty\" stiffness=\"1 N/m\"\n");
+    let told = ended(&["run", &Stage::new(&soft).scene()]);
+    assert!(told.out.contains("springs will push them out"), "{}", told.out);
 }
 
 /// Strands as thick as a finger have no room on a ball.
