@@ -57,7 +57,7 @@ pub(super) fn slots_of(
         return Err(CoreError::BadAccess {
             task,
             why: format!(
-                "{label} lies on another Grid Domain; use batched sample and splat between Domains"
+                "{label} lies on another Grid Domain; sample and splat at points between Domains"
             ),
         });
     }

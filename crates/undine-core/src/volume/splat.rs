@@ -34,7 +34,7 @@ const TILES: usize = 256;
 ///
 /// A value goes to the finest Bucket that contains its point, and around it. Parts that fall where there is no Bucket
 /// are lost: pad the Buckets by one where that matters. On several processes this adds to the Buckets that are this
-/// process's own; for points anywhere see [`foreign::splat`](super::foreign::splat).
+/// process's own.
 pub fn splat_points<T: Blend>(
     volume: &DiscreteVolume,
     handle: Handle<T>,
@@ -49,16 +49,12 @@ pub fn splat_points<T: Blend>(
     let (places, values): (Vec<Place>, Vec<T>) =
         located.filter_map(|(place, &value)| Some((place?, value))).unzip();
     let skipped = points.len() - places.len();
-    Drops::new(places).add(&mut column, topology, kernel, &values);
+    add(&mut column, topology, kernel, &places, &values);
     Ok(skipped)
 }
 
 /// Refuses lists that do not fit each other, and what is not finite.
-pub(super) fn check<T: Blend>(
-    volume: &DiscreteVolume,
-    points: &[DVec3],
-    values: &[T],
-) -> Result<()> {
+fn check<T: Blend>(volume: &DiscreteVolume, points: &[DVec3], values: &[T]) -> Result<()> {
     if points.len() != values.len() {
         let what = format!("the list of values for a splat into {}", volume.label());
         return Err(CoreError::WrongLength { what, found: values.len(), wanted: points.len() });
@@ -75,7 +71,7 @@ pub(super) fn check<T: Blend>(
 }
 
 /// A Bucket, and the offset from its corner [m].
-pub(super) type Place = (Bucket, Vec3);
+type Place = (Bucket, Vec3);
 
 /// For each point the finest Bucket on any process that contains it, and the offset from its corner.
 pub(super) fn locate_all(topology: &Topology, points: &[DVec3]) -> Vec<Option<Place>> {
@@ -92,38 +88,25 @@ fn exists(topology: &Topology, bucket: Bucket) -> bool {
         || (topology.stored() < topology.all().len() && topology.all().contains(bucket))
 }
 
-/// Places that values are splatted at, in a fixed order: one channel after another, sorted once.
-pub(super) struct Drops {
-    places: Vec<Place>,
-    /// By Bucket, then by index.
-    order: Vec<(u64, usize)>,
-}
-
-impl Drops {
-    pub fn new(places: Vec<Place>) -> Self {
-        let ranked = places.par_iter().enumerate().map(|(n, place)| (rank_of(place.0), n));
-        let mut order: Vec<(u64, usize)> = ranked.collect();
-        order.par_sort_unstable();
-        Self { places, order }
-    }
-
-    /// Adds a value for each place to the Buckets of this process.
-    pub fn add<T: Blend>(
-        &self,
-        column: &mut VoxelColumn<T>,
-        topology: &Topology,
-        kernel: Kernel,
-        values: &[T],
-    ) {
-        let groups: Vec<_> = self.order.chunk_by(|a, b| a.0 == b.0).collect();
-        for groups in groups.chunks(TILES) {
-            let tiles: Vec<_> = groups
-                .par_iter()
-                .map(|group| Tile::of(column, topology, kernel, (&self.places, values), group))
-                .collect();
-            for tile in &tiles {
-                tile.add_to(column, topology);
-            }
+/// Adds a value for each place to the Buckets of this process, by Bucket and then by index.
+fn add<T: Blend>(
+    column: &mut VoxelColumn<T>,
+    topology: &Topology,
+    kernel: Kernel,
+    places: &[Place],
+    values: &[T],
+) {
+    let ranked = places.par_iter().enumerate().map(|(n, place)| (rank_of(place.0), n));
+    let mut order: Vec<(u64, usize)> = ranked.collect();
+    order.par_sort_unstable();
+    let groups: Vec<_> = order.chunk_by(|a, b| a.0 == b.0).collect();
+    for groups in groups.chunks(TILES) {
+        let tiles: Vec<_> = groups
+            .par_iter()
+            .map(|group| Tile::of(column, topology, kernel, (places, values), group))
+            .collect();
+        for tile in &tiles {
+            tile.add_to(column, topology);
         }
     }
 }
@@ -283,40 +266,4 @@ fn each_target(
             }
         }
     }
-}
-
-/// Visits every Bucket, on any process, to which a drop adds; some more than once.
-pub(super) fn each_bucket_under<T: Blend>(
-    topology: &Topology,
-    shape: VoxelShape,
-    kernel: Kernel,
-    (bucket, offset): Place,
-    visit: &mut impl FnMut(Bucket),
-) {
-    let bits = shape.resolution.bits() as i32;
-    let (nodes, _) = Lattice::<T::Real>::new(topology, shape).nodes(bucket.level, offset);
-    let taps = nodes.map(|node| kernel.reach(node));
-    let low = (bucket.coord << bits) + IVec3::from_array(taps.map(|(first, _)| first));
-    let high = low + IVec3::from_array(taps.map(|(_, count)| count - 1));
-    let several_levels = topology.all().levels().nth(1).is_some();
-    for near in box_of(low >> bits, high >> bits) {
-        let near = Bucket::at(bucket.level, near);
-        if exists(topology, near) {
-            visit(near);
-        } else if several_levels {
-            let corner = near.coord << bits;
-            for place in box_of(low.max(corner), high.min(corner + ((1 << bits) - 1))) {
-                each_target(topology, shape, near.level, place, 1.0, &mut |bucket, _, _| {
-                    visit(bucket);
-                });
-            }
-        }
-    }
-}
-
-/// The places from `low` to `high`, both included.
-fn box_of(low: IVec3, high: IVec3) -> impl Iterator<Item = IVec3> {
-    (low.x..=high.x).flat_map(move |x| {
-        (low.y..=high.y).flat_map(move |y| (low.z..=high.z).map(move |z| IVec3::new(x, y, z)))
-    })
 }

@@ -40,17 +40,6 @@ pub enum Kernel {
     Cubic,
 }
 
-impl Kernel {
-    /// The lowest node under the kernel at a position, and how many nodes it has along an axis.
-    pub(crate) fn reach<R: Real>(self, position: R) -> (i32, i32) {
-        match self {
-            Self::Linear => (linear(position).first, 2),
-            Self::Quadratic => (quadratic(position).first, 3),
-            Self::Cubic => (cubic(position).first, 4),
-        }
-    }
-}
-
 /// The nodes under a kernel along one axis, with weights and their derivatives by the position.
 #[derive(Clone, Copy)]
 pub(crate) struct Taps<R, const W: usize> {

@@ -6,8 +6,8 @@ use std::sync::{Arc, Barrier, Mutex};
 use undine_core::domain::Slot;
 use undine_core::process::{Parcel, Pending, Processes, Single};
 use undine_core::volume::{
-    DiscreteVolume, Interpolation, Kernel, Resolution, VoxelShape, foreign, sample_points,
-    sample_velocities, splat_points,
+    DiscreteVolume, Interpolation, Resolution, VoxelShape, foreign, sample_points,
+    sample_velocities,
 };
 use undine_core::{Bucket, BucketSet, Frame, GridDomain, Partition, Result};
 
@@ -153,66 +153,6 @@ fn foreign_samples_are_those_of_a_single_process() {
 }
 
 #[test]
-fn foreign_splats_are_those_of_a_single_process() {
-    for several_levels in [false, true] {
-        let buckets = buckets(several_levels);
-        for resolution in [Resolution::R2, Resolution::R8] {
-            for kernel in [Kernel::Linear, Kernel::Quadratic, Kernel::Cubic] {
-                let shape = VoxelShape::CELLS.with_resolution(resolution);
-                let value = |p: &DVec3| 1.0 + noise(*p);
-                for count in [2, 3, 4] {
-                    let single = Scene::on(domain(Arc::new(Single), &buckets), shape, 0.0_f64);
-                    let mut wanted_skips = Vec::new();
-                    for rank in 0..count {
-                        let points = points(rank);
-                        let values: Vec<_> = points.iter().map(value).collect();
-                        wanted_skips.push(splat_points(
-                            &single.volume,
-                            single.handle,
-                            kernel,
-                            &points,
-                            &values,
-                        ));
-                    }
-                    let wanted = single.volume.column(single.handle).unwrap();
-                    let parts = on_each(count, |processes| {
-                        let points = points(processes.rank());
-                        let values: Vec<_> = points.iter().map(value).collect();
-                        let scene = Scene::on(domain(processes, &buckets), shape, 0.0_f64);
-                        let skipped = foreign::splat(
-                            &scene.domain,
-                            &scene.volume,
-                            scene.handle,
-                            kernel,
-                            &points,
-                            &values,
-                        );
-                        let column = scene.volume.column(scene.handle).unwrap();
-                        let topology = scene.volume.topology();
-                        let chunks: Vec<(Bucket, Vec<f64>)> = (0..topology.local() as Slot)
-                            .map(|slot| (topology.bucket(slot), column.chunk(slot).to_vec()))
-                            .collect();
-                        (skipped, chunks)
-                    });
-                    let mut seen = 0;
-                    for (rank, (skipped, chunks)) in parts.into_iter().enumerate() {
-                        assert_eq!(skipped, wanted_skips[rank]);
-                        seen += chunks.len();
-                        for (bucket, chunk) in chunks {
-                            let slot = single.volume.topology().slot(bucket).unwrap();
-                            for (found, wanted) in chunk.iter().zip(wanted.chunk(slot)) {
-                                assert!((found - wanted).abs() < 1e-12, "{kernel:?} in {bucket:?}");
-                            }
-                        }
-                    }
-                    assert_eq!(seen, buckets.len());
-                }
-            }
-        }
-    }
-}
-
-#[test]
 fn foreign_velocities_are_those_of_a_single_process() {
     let buckets = buckets(false);
     let scene = |processes| {
@@ -244,45 +184,6 @@ fn foreign_velocities_are_those_of_a_single_process() {
     }
 }
 
-/// Faces of three shapes, whose kernels reach other Buckets than those of cells.
-#[test]
-fn channels_that_are_splatted_at_once_are_each_as_alone() {
-    let buckets = buckets(false);
-    let value = |p: &DVec3, axis: usize| 1.0 + axis as f32 + noise(*p) as f32;
-    for count in [1, 3] {
-        let same = on_each(count, |processes| {
-            let points = points(processes.rank());
-            let values = |axis| points.iter().map(|p| value(p, axis)).collect::<Vec<f32>>();
-            let values = [0, 1, 2].map(values);
-            let domain = domain(processes, &buckets);
-            let [together, alone] = ["together", "alone"].map(|name| {
-                let mut volume = DiscreteVolume::new(name, &domain);
-                let mac = volume.add_mac("momentum", "", Resolution::R8).unwrap();
-                (volume, mac)
-            });
-            let (volume, mac) = &together;
-            let channels = [0, 1, 2].map(|axis| (mac.faces[axis], &values[axis][..]));
-            let skipped =
-                foreign::splat_all(&domain, volume, &channels, Kernel::Linear, &points).unwrap();
-            let (volume, mac) = &alone;
-            for (&face, values) in mac.faces.iter().zip(&values) {
-                let kernel = Kernel::Linear;
-                let one = foreign::splat(&domain, volume, face, kernel, &points, values).unwrap();
-                assert_eq!(one, skipped);
-            }
-            let bits = |(volume, mac): &(DiscreteVolume, undine_core::volume::MacHandle)| {
-                let columns = mac.faces.map(|face| volume.column(face).unwrap());
-                let slots = 0..volume.topology().local() as Slot;
-                let all = slots.flat_map(|slot| columns.iter().flat_map(move |c| c.chunk(slot)));
-                all.map(|value| value.to_bits()).collect::<Vec<_>>()
-            };
-            assert!(bits(&alone).iter().any(|&bits| bits != 0));
-            bits(&together) == bits(&alone)
-        });
-        assert_eq!(same, vec![true; count]);
-    }
-}
-
 #[test]
 fn an_error_on_one_process_is_the_same_error_on_all() {
     let buckets = buckets(false);
@@ -292,19 +193,12 @@ fn an_error_on_one_process_is_the_same_error_on_all() {
             points[5].x = f64::NAN;
         }
         let scene = Scene::on(domain(processes, &buckets), VoxelShape::CELLS, 0.0_f32);
-        let values = vec![1.0; points.len()];
         let (domain, volume, handle) = (&scene.domain, &scene.volume, scene.handle);
-        let sampled = foreign::sample(domain, volume, handle, Interpolation::Linear, &points);
-        let splatted = foreign::splat(domain, volume, handle, Kernel::Linear, &points, &values);
-        let column = volume.column(handle).unwrap();
-        let untouched = (0..domain.topology().stored() as Slot)
-            .all(|slot| column.chunk(slot).iter().all(|&value| value == 0.0));
-        (sampled.unwrap_err(), splatted.unwrap_err(), untouched)
+        foreign::sample(domain, volume, handle, Interpolation::Linear, &points).unwrap_err()
     });
-    for (sampled, splatted, untouched) in &errors {
-        assert!(untouched);
-        assert_eq!((sampled, splatted), (&errors[0].0, &errors[0].1));
-        let message = sampled.to_string();
+    for error in &errors {
+        assert_eq!(error, &errors[0]);
+        let message = error.to_string();
         assert!(message.contains("process 2") && message.contains("point 5"), "{message}");
     }
 }
