@@ -31,6 +31,18 @@
 //! Every coefficient is a sum of terms that are not negative: nothing cancels, and the system stays symmetric and positive. Without
 //! drag (w = 1) solid and fluid answer side by side; with infinite drag (w = 0) they move as one of density ρ. α = 0 leaves
 //! 1/ρ_f. A solid too heavy to move (ρ_s → ∞, so φ = 1 and μ = m_f) is a porous medium: (1−α)²/((1−α)·ρ_f + Δt·D).
+//!
+//! **Whose drag may be here.** That of solids which get from this solve what it finds, or need nothing, as a porous medium does not. Hair,
+//! particles and bodies are solved before, in a system of their own, and have taken their drag there: −Δt·D·w·s* per volume, without the
+//! pressure of this step. With D in the matrix as well, the fluid would get another one than they took, by
+//!
+//! ```text
+//! (1−w)·μ·Δt·|1/ρ_s − 1/ρ_f|·|∇p|
+//! ```
+//!
+//! in every step, steady or not, and momentum would come from nowhere: among dense hair (w = 0) nearly all that pressure does to the air.
+//! So `coupled-drag` gives the fluid exactly what solids took and leaves D at zero here, and foresees in its own system what pressure will do
+//! (`coupled/drag.rs` of `undine-actions`). The share, mass and velocity of solids do enter, by `coupled-buoyancy`.
 
 use crate::error::{Result, SolveError};
 
@@ -320,6 +332,23 @@ mod tests {
         // The pressure acts on the whole volume: Σ m·(1/ρ)·Δt∇p = Δt∇p.
         let answered = momentum(response.fluid.inverse_density, response.solid.inverse_density);
         assert!(near(answered, 1.0));
+    }
+
+    /// Why solids that have taken their drag before the pressure have none here.
+    #[test]
+    fn drag_in_the_matrix_is_another_one_than_solids_took_before() {
+        let (u_f, u_s, impulse) = (2.0, 7.0, 30.0);
+        let (alpha, m_f, m_s) = (0.3, 0.7 * 1000.0, 0.3 * 1300.0);
+        let response = WATER.eliminate().unwrap();
+        // What drag gives to the solid: its change of momentum without the part of pressure itself.
+        let taken =
+            |impulse| m_s * (response.solid.after(u_f, u_s, impulse) - u_s) + alpha * impulse;
+        let reduced = m_f * m_s / (m_f + m_s);
+        let slip = reduced / (reduced + 0.01 * 5e4);
+        assert!(near(taken(0.0), -0.01 * 5e4 * slip * (u_s - u_f)));
+        let wanted: f64 = (1.0 - slip) * reduced * (1.0 / 1300.0 - 1.0 / 1000.0) * impulse;
+        let off = taken(impulse) - taken(0.0);
+        assert!((off - wanted).abs() < 1e-11 * wanted.abs(), "{off} instead of {wanted}");
     }
 
     #[test]
