@@ -38,7 +38,7 @@ const LOOKS: &[Look] = &[
         options: &["--camera=eye 1.2,0.75,2.1 target 0.02,-0.04,0", "--fov=27 deg"],
     },
     Look { name: "chained-boxes", frame: 11, options: &[] },
-    Look { name: "smoke-plume", frame: 80, options: &[] },
+    Look { name: "smoke-plume", frame: 61, options: &[] },
     Look { name: "shaking-head", frame: 18, options: &[] },
     Look {
         name: "hair-in-the-wind",
