@@ -9,6 +9,7 @@ pub mod dam;
 pub mod direct;
 pub mod flip_dam;
 pub mod flip_scale;
+pub mod groom;
 pub mod hair;
 pub mod harness;
 pub mod hash;

@@ -2,7 +2,7 @@
 
 use crate::harness::Benchmark;
 use crate::{
-    ccd, closest, direct, flip_dam, flip_scale, hair, lcp, manybodies, mesh_sdf, neighbours,
+    ccd, closest, direct, flip_dam, flip_scale, groom, hair, lcp, manybodies, mesh_sdf, neighbours,
     particle_flight, poisson, poisson_cut, rebucketize, redistance, render_mesh, render_points,
     render_volume, smoke, stencil, surface, transfer, triad, vdb_read, vdb_write, viscosity, wind,
 };
@@ -28,6 +28,7 @@ pub const BENCHMARKS: &[&Benchmark] = &[
     &surface::BENCHMARK,
     &particle_flight::BENCHMARK,
     &hair::BENCHMARK,
+    &groom::BENCHMARK,
     &wind::BENCHMARK,
     &flip_dam::BENCHMARK,
     &flip_scale::BENCHMARK,

@@ -32,6 +32,8 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
+    // As the command line does.
+    undine_core::memory::keep_freed();
     let arguments = Arguments::parse();
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
