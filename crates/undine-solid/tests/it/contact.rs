@@ -1,16 +1,14 @@
 //! Bodies that touch colliders and each other, against what Coulomb's law says.
 
+use crate::same_bytes;
 use crate::scene::{Run, body, frames, number, vector, vectors};
 use std::f64::consts::PI;
-use std::io::Cursor;
 use std::sync::Arc;
 use undine_core::glam::{DQuat, DVec3};
 use undine_geometry::{Pose, Shape, Triangles, gallery};
 use undine_schema::setup::{Behavior, Group};
 use undine_sim::Simulation;
-use undine_sim::checkpoint::{Identity, State, load, save};
 use undine_sim::input::{Data, Geometry};
-use undine_sim::simulation::Clock;
 
 const G: f64 = 9.81;
 
@@ -353,34 +351,10 @@ fn a_block_that_hangs_on_a_spring_rests_on_a_slope() {
     assert!(moved.y.abs() < 1e-6, "{moved}");
 }
 
-pub fn bytes(simulation: &Simulation) -> Vec<u8> {
-    let clock = simulation.clock();
-    let state = State { frame: clock.frame, step: clock.substeps, ..State::default() };
-    let mut bytes = Vec::new();
-    save(&Identity::default(), &state, &simulation.world, &mut bytes).unwrap();
-    bytes
-}
-
 #[test]
 fn a_resumed_stack_has_the_same_bytes_and_so_has_one_on_more_threads() {
     let (setup, inputs) = stack(3, 0.3);
-    let begin = || Run { substeps: 2, ..Run::default() }.of(&setup, named(&inputs));
-    let mut whole = begin();
-    frames(&mut whole, 2);
-    let checkpoint = bytes(&whole);
-    frames(&mut whole, 2);
-    let mut resumed = begin();
-    let state = load(None, &mut resumed.world, &mut Cursor::new(&checkpoint)).unwrap();
-    resumed.set_clock(Clock { frame: state.frame, substeps: state.step });
-    frames(&mut resumed, 2);
-    assert!(bytes(&resumed) == bytes(&whole), "forces are in channels");
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let alone = pool.install(|| {
-        let mut alone = begin();
-        frames(&mut alone, 4);
-        bytes(&alone)
-    });
-    assert!(alone == bytes(&whole), "threads do not show");
+    same_bytes::check(2, || Run { substeps: 2, ..Run::default() }.of(&setup, named(&inputs)));
 }
 
 #[test]

@@ -7,5 +7,6 @@ mod held;
 mod on_surface;
 mod pile;
 mod resume;
+mod same_bytes;
 mod scene;
 mod spin;

@@ -1,21 +1,19 @@
 //! What is attached to surfaces, between their vertices: it follows the triangle that it is on, and pulls at bodies where it is.
 
 use crate::contact::{collider, shape};
+use crate::same_bytes;
 use crate::scene::{
     Run, attachment, body, frames, moving, octahedron, store, turn, vector, vectors,
 };
-use std::io::Cursor;
 use std::sync::Arc;
 use undine_core::glam::{DMat3, DQuat, DVec3};
 use undine_core::memory::MemoryBudget;
 use undine_core::mesh::{Polygons, Surface};
 use undine_geometry::{Motion, Pose, Shape, Triangles, Twist, gallery};
 use undine_schema::setup::{Behavior, Group};
-use undine_sim::checkpoint::{Identity, State, load, save};
 use undine_sim::elements::ElementSet;
 use undine_sim::input::{Data, Geometry, Inputs};
 use undine_sim::newton::NewtonSettings;
-use undine_sim::simulation::Clock;
 use undine_sim::timeline::Substeps;
 use undine_sim::{Result, Simulation, Timeline};
 
@@ -307,17 +305,9 @@ fn what_is_held_in_every_step_does_not_slide() {
     assert!(speed < 0.3, "{speed} m/s");
 }
 
-fn bytes(simulation: &Simulation) -> Vec<u8> {
-    let clock = simulation.clock();
-    let state = State { frame: clock.frame, step: clock.substeps, ..State::default() };
-    let mut bytes = Vec::new();
-    save(&Identity::default(), &state, &simulation.world, &mut bytes).unwrap();
-    bytes
-}
-
 #[test]
 fn a_run_on_surfaces_has_the_same_bytes_when_it_goes_on_and_on_any_threads() {
-    let cloaked = || {
+    same_bytes::check(3, || {
         let tie = attachment("cloak").set("damping-time", 0.02).set("friction-limit", 0.5);
         let held = attachment("cloak").named("near").set("emission", "range").set("range", 0.06);
         let setup = Group::default()
@@ -326,25 +316,7 @@ fn a_run_on_surfaces_has_the_same_bytes_when_it_goes_on_and_on_any_threads() {
             .with(tie)
             .with(held.set("every-step", true));
         simulation_of(&setup, Cloak { height: 0.05 }, 3).unwrap()
-    };
-    let mut whole = cloaked();
-    frames(&mut whole, 3);
-    let checkpoint = bytes(&whole);
-    frames(&mut whole, 3);
-    let mut resumed = cloaked();
-    let state = load(None, &mut resumed.world, &mut Cursor::new(&checkpoint)).unwrap();
-    resumed.set_clock(Clock { frame: state.frame, substeps: state.step });
-    frames(&mut resumed, 3);
-    assert!(bytes(&resumed) == bytes(&whole), "it goes on in the same way");
-    for threads in [1, 3] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let again = pool.install(|| {
-            let mut again = cloaked();
-            frames(&mut again, 6);
-            bytes(&again)
-        });
-        assert!(again == bytes(&whole), "on {threads} threads");
-    }
+    });
 }
 
 /// The message of a run that fails.

@@ -1,13 +1,11 @@
 //! A run of bodies that goes on from a checkpoint is the uninterrupted one, to the bit.
 
-use crate::scene::{Run, attachment, body, frames, moving, octahedron, springs};
-use std::io::Cursor;
+use crate::same_bytes;
+use crate::scene::{Run, attachment, body, moving, octahedron, springs};
 use undine_core::glam::DVec3;
 use undine_geometry::{Motion, Pose, Twist};
 use undine_schema::setup::{Behavior, Group};
 use undine_sim::Simulation;
-use undine_sim::checkpoint::{Identity, State, load, save};
-use undine_sim::simulation::Clock;
 
 /// A kinematic hub that spins, a body welded to it with damping and friction, and one on springs, under gravity.
 fn simulation() -> Simulation {
@@ -33,24 +31,7 @@ fn simulation() -> Simulation {
     Run { substeps: 4, iterations: 2 }.of(&setup, inputs)
 }
 
-fn bytes(simulation: &Simulation) -> Vec<u8> {
-    let clock = simulation.clock();
-    let state = State { frame: clock.frame, step: clock.substeps, ..State::default() };
-    let mut bytes = Vec::new();
-    save(&Identity::default(), &state, &simulation.world, &mut bytes).unwrap();
-    bytes
-}
-
 #[test]
-fn a_resumed_run_has_the_same_bytes() {
-    let mut whole = simulation();
-    frames(&mut whole, 3);
-    let checkpoint = bytes(&whole);
-    frames(&mut whole, 3);
-    let mut resumed = simulation();
-    let state = load(None, &mut resumed.world, &mut Cursor::new(&checkpoint)).unwrap();
-    resumed.set_clock(Clock { frame: state.frame, substeps: state.step });
-    assert!(bytes(&resumed) == checkpoint, "what is loaded is what was saved");
-    frames(&mut resumed, 3);
-    assert!(bytes(&resumed) == bytes(&whole), "and goes on in the same way");
+fn a_run_has_the_same_bytes_when_it_goes_on_and_on_any_threads() {
+    same_bytes::check(3, simulation);
 }

@@ -1,6 +1,6 @@
 //! What cannot be a rod is refused, with what would be right.
 
-use super::scene::{curves, elastic, gravity, rod, straight, with_numbers};
+use super::scene::{curves, elastic, gravity, rod, straight, with_numbers, with_vectors};
 use crate::scene::Run;
 use undine_core::glam::DVec3;
 use undine_schema::setup::{Behavior, Group};
@@ -26,6 +26,16 @@ fn edges_without_length_are_named() {
     let found = refusal(rod(), curves(&[good, strand]));
     assert!(found.contains("vertices 2 and 3 of curve 1"), "{found}");
     assert!(found.contains("take one of them out"), "{found}");
+}
+
+#[test]
+fn edges_without_length_at_rest_are_named() {
+    let strand = straight(DVec3::ZERO, DVec3::X, 4);
+    let mut rest = strand.clone();
+    rest[3] = rest[2];
+    let found = refusal(rod(), with_vectors(&curves(&[strand]), "rest", rest));
+    assert!(found.contains("vertices 2 and 3 of curve 0 of the channel `rest`"), "{found}");
+    assert!(found.contains("take the channel out"), "{found}");
 }
 
 #[test]

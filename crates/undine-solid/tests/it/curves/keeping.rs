@@ -1,12 +1,10 @@
 //! What rods keep: momentum, energy that does not grow, bits for any number of threads, and bytes after a resume.
 
 use super::scene::{curves, elastic, gravity, rod, straight};
+use crate::same_bytes;
 use crate::scene::{Run, frames};
-use std::io::Cursor;
 use undine_core::glam::DVec3;
 use undine_sim::Simulation;
-use undine_sim::checkpoint::{Identity, State, load, save};
-use undine_sim::simulation::Clock;
 
 /// Curly strands that fly and turn.
 fn strands(count: usize) -> Vec<Vec<DVec3>> {
@@ -62,37 +60,7 @@ fn hair() -> Simulation {
     Run { substeps: 2, iterations: 2 }.of(&setup, vec![("rod", curves(&strands(60)))])
 }
 
-fn bytes(simulation: &Simulation) -> Vec<u8> {
-    let clock = simulation.clock();
-    let state = State { frame: clock.frame, step: clock.substeps, ..State::default() };
-    let mut bytes = Vec::new();
-    save(&Identity::default(), &state, &simulation.world, &mut bytes).unwrap();
-    bytes
-}
-
 #[test]
-fn bits_do_not_depend_on_threads() {
-    let run = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| {
-            let mut simulation = hair();
-            frames(&mut simulation, 3);
-            bytes(&simulation)
-        })
-    };
-    assert!(run(1) == run(3), "the same bytes on one thread and on three");
-}
-
-#[test]
-fn a_resumed_run_has_the_same_bytes() {
-    let mut whole = hair();
-    frames(&mut whole, 2);
-    let checkpoint = bytes(&whole);
-    frames(&mut whole, 2);
-    let mut resumed = hair();
-    let state = load(None, &mut resumed.world, &mut Cursor::new(&checkpoint)).unwrap();
-    resumed.set_clock(Clock { frame: state.frame, substeps: state.step });
-    assert!(bytes(&resumed) == checkpoint, "what is loaded is what was saved");
-    frames(&mut resumed, 2);
-    assert!(bytes(&resumed) == bytes(&whole), "and goes on in the same way");
+fn bytes_depend_neither_on_threads_nor_on_a_resume() {
+    same_bytes::check(2, hair);
 }

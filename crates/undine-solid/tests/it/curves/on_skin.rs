@@ -1,7 +1,8 @@
 //! Strands on a mesh that deforms, as hair on skin does: they stay outside, go along with it, and grow out of it.
 
 use super::scene::{bending, curves, gravity, rod, straight, stretching, twisting};
-use crate::contact::{bytes, collider, collision, forces_and_normals};
+use crate::contact::{collider, collision, forces_and_normals};
+use crate::same_bytes;
 use crate::scene::{Run, frames, vectors};
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
@@ -256,15 +257,8 @@ fn hair_is_lifted_by_a_bump() {
 
 #[test]
 fn hair_on_a_mesh_that_deforms_has_the_same_bytes_on_more_threads() {
-    let end = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| {
-            let mut simulation =
-                run(&hair(strands(), collider("skin"), "hard"), &breathing(&across(4)));
-            frames(&mut simulation, 3);
-            bytes(&simulation)
-        })
-    };
+    let begin = || run(&hair(strands(), collider("skin"), "hard"), &breathing(&across(4)));
+    let end = |threads| same_bytes::on_threads(threads, 3, begin);
     assert!(end(1) == end(3), "threads do not show");
 }
 

@@ -32,8 +32,13 @@ pub fn clamped(edges: usize) -> Vec<DVec3> {
 
 /// The same curves, the first axes of their cross-sections looking along these vectors.
 pub fn with_axes(data: &Data, axes: Vec<DVec3>) -> Data {
+    with_vectors(data, "N", axes)
+}
+
+/// The same curves with a channel of vectors.
+pub fn with_vectors(data: &Data, name: &str, vectors: Vec<DVec3>) -> Data {
     let mut cloud = data.cloud().unwrap().into_owned();
-    cloud.vectors.insert("N".to_owned(), axes);
+    cloud.vectors.insert(name.to_owned(), vectors);
     data.with_cloud(cloud).unwrap()
 }
 
