@@ -20,6 +20,9 @@ const NARROW: usize = 16;
 /// Right-hand sides that are solved side by side.
 const LANES: usize = 4;
 
+/// Rows of such that are kept at once: 16 MiB. Strands of hair take a hundredth of that.
+const KEPT: usize = 1 << 19;
+
 /// A connected part of a system, factored.
 #[derive(Debug)]
 pub(super) struct Island {
@@ -287,7 +290,7 @@ impl Island {
         let places: Vec<(u32, u32)> = places.collect();
         self.touched.extend(places);
         self.touched.sort_unstable();
-        self.block = self.touched_block(names);
+        self.block = self.touched_block(names, KEPT);
     }
 
     /// L·D·Lᵀ, row by row.
@@ -337,8 +340,13 @@ impl Island {
         }
     }
 
-    /// L⁻¹ of several unit vectors beside each other: from the first of them on, since all before are zero.
-    fn descend(&self, from: usize, x: &mut [[f64; LANES]]) {
+    /// L⁻¹ of the unit vectors of some touched rows, beside each other; returns the first row where one of them is not zero.
+    fn descend(&self, columns: &[(u32, u32)], x: &mut [[f64; LANES]]) -> usize {
+        x.fill([0.0; LANES]);
+        for (lane, &(_, at)) in columns.iter().enumerate() {
+            x[at as usize][lane] = 1.0;
+        }
+        let from = columns.iter().map(|column| column.1 as usize).min().unwrap_or(x.len());
         for i in from..x.len() {
             let begin = (self.first[i] as usize).max(from);
             if begin < i {
@@ -351,40 +359,43 @@ impl Island {
                 own[0] = sum;
             }
         }
+        from
     }
 
     /// How touched rows follow from forces on them: with y = L⁻¹ e of each, the entries are yᵢᵀ D⁻¹ yⱼ, which needs no way back through L and
-    /// is symmetric to the bit, since rows are read as columns.
-    fn touched_block(&self, names: &[u32]) -> Block {
+    /// is symmetric to the bit, since rows are read as columns. Of y, at most `kept` rows of lanes are kept at once, or those of one batch; what
+    /// is beyond them is found again for each portion.
+    fn touched_block(&self, names: &[u32], kept: usize) -> Block {
         let (width, count) = (self.touched.len(), self.order.len());
-        let batches = width.div_ceil(LANES);
-        let mut x = vec![[0.0; LANES]; batches * count];
-        let mut begins = Vec::with_capacity(batches);
-        for (columns, x) in self.touched.chunks(LANES).zip(x.chunks_exact_mut(count.max(1))) {
-            for (lane, &(_, at)) in columns.iter().enumerate() {
-                x[at as usize][lane] = 1.0;
-            }
-            let from = columns.iter().map(|column| column.1 as usize).min().unwrap_or(count);
-            self.descend(from, x);
-            begins.push(from);
-        }
+        let batches: Vec<&[(u32, u32)]> = self.touched.chunks(LANES).collect();
+        let portion = (kept / count.max(1)).clamp(1, batches.len().max(1));
+        let mut near = vec![[0.0; LANES]; portion * count];
+        let mut begins = vec![0; portion];
+        let mut far = Vec::new();
         let mut inverse = vec![0.0; width * width];
-        for one in 0..batches {
-            for other in 0..=one {
-                let from = begins[one].max(begins[other]);
-                let [a, b] =
-                    [one, other].map(|batch| &x[batch * count + from..(batch + 1) * count]);
-                let mut sums = [[0.0; LANES]; LANES];
-                for ((a, b), pivot) in a.iter().zip(b).zip(&self.pivots[from..]) {
-                    for (sums, a) in sums.iter_mut().zip(a) {
-                        let scaled = a * pivot;
-                        (0..LANES).for_each(|lane| sums[lane] += scaled * b[lane]);
+        for first in (0..batches.len()).step_by(portion) {
+            let end = (first + portion).min(batches.len());
+            for (n, columns) in batches[first..end].iter().enumerate() {
+                begins[n] = self.descend(columns, &mut near[n * count..(n + 1) * count]);
+            }
+            for (one, columns) in batches.iter().enumerate().skip(first) {
+                let (begin, a) = match one < end {
+                    true => (begins[one - first], &near[(one - first) * count..]),
+                    false => {
+                        far.resize(count, [0.0; LANES]);
+                        (self.descend(columns, &mut far), &far[..])
                     }
-                }
-                for (i, sums) in (LANES * one..width).zip(&sums) {
-                    for (j, sum) in (LANES * other..width.min(LANES * (other + 1))).zip(sums) {
-                        if j <= i {
-                            (inverse[width * i + j], inverse[width * j + i]) = (*sum, *sum);
+                };
+                for other in first..end.min(one + 1) {
+                    let from = begin.max(begins[other - first]);
+                    let b = &near[(other - first) * count..];
+                    let both = a[from..count].iter().zip(&b[from..count]);
+                    let sums = weighed(both.zip(&self.pivots[from..]));
+                    for (i, sums) in (LANES * one..width).zip(&sums) {
+                        for (j, sum) in (LANES * other..width.min(LANES * (other + 1))).zip(sums) {
+                            if j <= i {
+                                (inverse[width * i + j], inverse[width * j + i]) = (*sum, *sum);
+                            }
                         }
                     }
                 }
@@ -404,6 +415,21 @@ impl Island {
         self.solve(&mut x);
         self.order.iter().copied().zip(x).collect()
     }
+}
+
+/// Sums of products of lanes, each weighed: Σ aᵢ w bⱼ.
+#[inline]
+fn weighed<'a>(
+    rows: impl Iterator<Item = ((&'a [f64; LANES], &'a [f64; LANES]), &'a f64)>,
+) -> [[f64; LANES]; LANES] {
+    let mut sums = [[0.0; LANES]; LANES];
+    for ((a, b), weight) in rows {
+        for (sums, a) in sums.iter_mut().zip(a) {
+            let scaled = a * weight;
+            (0..LANES).for_each(|lane| sums[lane] += scaled * b[lane]);
+        }
+    }
+    sums
 }
 
 #[inline]
@@ -442,10 +468,14 @@ mod tests {
         let mut found = Islands::default();
         let names: Vec<u32> = (0..n as u32).collect();
         found.touch((&a, &b), &names, &[2, 5, 9]);
-        found.touch((&a, &b), &names, &[0, 2, 13]);
+        found.touch((&a, &b), &names, &[0, 2, 7, 8, 10, 11, 12, 13]);
         let rows: Vec<Vec<u32>> =
             found.list.iter().map(|island| island.block.rows.clone()).collect();
-        assert_eq!(rows, [vec![0, 2, 5], vec![9, 13]]);
+        assert_eq!(rows, [vec![0, 2, 5], (7..14).collect()]);
+        // However little of it is kept at once.
+        for island in &found.list {
+            assert_eq!(island.touched_block(&names, 0), island.block);
+        }
 
         // The whole saddle matrix with the first hard row alone, dense.
         let width = n + 1;

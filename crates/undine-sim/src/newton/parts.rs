@@ -16,6 +16,9 @@ pub(super) const LARGE: usize = 2048;
 /// How many contacts a part has to do with at least.
 const CONTACTS_PER_PART: usize = 256;
 
+/// Most parts, as a power of two: enough for all threads of a machine. Rounds may be as many as parts, where all of them touch one block.
+const MOST_HALVINGS: u32 = 7;
+
 /// What contacts touch: lists of blocks, one after another.
 #[derive(Debug, Default)]
 pub(super) struct Touching {
@@ -96,7 +99,7 @@ impl Parts {
         let graph = touching.graph(blocks);
         let mut parts = Self { blocks: (0..blocks as u32).collect(), ..Self::default() };
         let mut search = Search { state: vec![0; blocks], stamp: 0 };
-        let halvings = (touching.len() / CONTACTS_PER_PART).max(1).ilog2();
+        let halvings = (touching.len() / CONTACTS_PER_PART).max(1).ilog2().min(MOST_HALVINGS);
         search.cut(&graph, &mut parts.blocks, halvings, 0, &mut parts.starts);
         parts.starts.push(blocks);
         parts.hand_out(touching);
