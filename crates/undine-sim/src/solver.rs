@@ -64,6 +64,9 @@ enum Moved {
     Far,
 }
 
+/// Vertices of rods that one task works on.
+const VERTICES_PER_TASK: usize = 4096;
+
 /// The unknowns of an Object at the current iterate.
 struct Part {
     object: ObjectId,
@@ -549,6 +552,11 @@ impl Problem for Coupled<'_, '_> {
     }
 }
 
+/// A copy of a channel, made by all threads: a groom's are megabytes.
+fn copied<T: Copy + Send + Sync>(column: &[T]) -> Vec<T> {
+    column.par_iter().with_min_len(VERTICES_PER_TASK).copied().collect()
+}
+
 impl Part {
     fn gather(world: &World, object: ObjectId, step: f64, unknowns: &mut Unknowns) -> Result<Self> {
         let entry = world.object(object);
@@ -662,14 +670,15 @@ impl Part {
             false => 0.0,
         };
         let count = points.len();
-        self.displacement = (0..count).map(off).collect();
-        self.lag = (0..count).map(lag).collect();
-        self.twist = twist.to_vec();
-        self.moment = points.column(on.moment)?.to_vec();
-        self.velocity = points.column(on.vertices.velocity)?.to_vec();
-        self.mass = points.column(on.vertices.mass)?.to_vec();
-        self.force = points.column(on.vertices.force)?.to_vec();
-        self.stiffness = points.column(on.vertices.stiffness)?.to_vec();
+        let all = || (0..count).into_par_iter().with_min_len(VERTICES_PER_TASK);
+        self.displacement = all().map(off).collect();
+        self.lag = all().map(lag).collect();
+        self.twist = copied(&twist);
+        self.moment = copied(&points.column(on.moment)?);
+        self.velocity = copied(&points.column(on.vertices.velocity)?);
+        self.mass = copied(&points.column(on.vertices.mass)?);
+        self.force = copied(&points.column(on.vertices.force)?);
+        self.stiffness = copied(&points.column(on.vertices.stiffness)?);
         let begins = |&vertex: &usize| vertex == 0 || strand[vertex] != strand[vertex - 1];
         self.strands = (0..count).filter(begins).map(|vertex| vertex as u32).collect();
         let placed = coupling::placed(world, &Embedded::OnRods(*on), 0.0)?;

@@ -9,10 +9,11 @@ use super::find::{ACCELERATION, Found, Key, Near, Part, Surroundings};
 use super::{BODY_FRICTION, Side};
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
 use undine_core::{Frame, MemoryBudget};
-use undine_geometry::ccd::broad::{Flat, overlapping, overlapping_self_part};
+use undine_geometry::ccd::broad::{Flat, Four, overlapping, overlapping_self_part};
 use undine_geometry::ccd::{Gap, edge_edge};
 use undine_sim::newton::{Contact, SPREAD, SystemSettings};
 use undine_sim::{ObjectId, Result};
@@ -36,7 +37,7 @@ const AHEAD: f64 = 0.1;
 /// Pairs that one task looks at.
 const PAIRS_PER_TASK: usize = 64;
 
-/// Edges of a strand whose box is compared with those of others at first.
+/// Edges of a strand whose box is compared with those of others at first; no more than there are in [`Four`].
 const RUN: usize = 4;
 
 /// Edges that one task looks at.
@@ -294,7 +295,7 @@ impl Surroundings<'_> {
             })?;
             near.par_sort_unstable();
             near.dedup();
-            return Ok(self.edges(all, &runs, flat, &near));
+            return self.edges(all, &runs, flat, &near, budget);
         }
         // Wider than need be, for the next look.
         let slack = self.ahead();
@@ -313,35 +314,47 @@ impl Surroundings<'_> {
         let mut near =
             overlapping_self_part(frame, &runs.around, part, budget, |a, b| Some([a, b]))?;
         near.extend(self.part(runs.list.len()).map(|run| [run as u32, run as u32]));
-        known.near = self.edges(all, &runs, &known.within, &near);
-        budget.check("pairs of edges that are near", size_of_val(&known.near[..]) as u64)?;
+        known.near = self.edges(all, &runs, &known.within, &near, budget)?;
         Ok(Vec::new())
     }
 
     /// The edges of runs that may touch each other and whose boxes meet.
-    fn edges(&self, all: &[Thin], runs: &Runs, boxes: &[Flat], near: &[[u32; 2]]) -> Vec<[u32; 2]> {
-        let unite = |run: &Range<usize>| boxes[run.clone()].iter().copied().reduce(Flat::union);
-        let around: Vec<Flat> = runs.list.iter().filter_map(unite).collect();
+    fn edges(
+        &self,
+        all: &[Thin],
+        runs: &Runs,
+        boxes: &[Flat],
+        near: &[[u32; 2]],
+        budget: &MemoryBudget,
+    ) -> Result<Vec<[u32; 2]>> {
+        let four = |run: &Range<usize>| Four::of(&boxes[run.clone()]);
+        let fours: Vec<Four> =
+            runs.list.par_iter().with_min_len(EDGES_PER_TASK).map(four).collect();
         let touch = |a: usize, b: usize| {
             let (one, other) = (&all[a], &all[b]);
             let same = one.side == other.side && one.strand == other.strand;
             !(same && self.sides[one.side as usize].joined(one.ends, other.ends))
         };
-        let edges = |near: &[[u32; 2]]| {
+        let bytes = AtomicU64::new(0);
+        let edges = |near: &[[u32; 2]]| -> Result<Vec<[u32; 2]>> {
             let mut found = Vec::new();
             for [p, q] in near.iter().map(|pair| pair.map(|run| run as usize)) {
-                for a in runs.list[p].clone().filter(|&a| boxes[a].meets(&around[q])) {
-                    for b in runs.list[q].start.max(a + 1)..runs.list[q].end {
-                        if boxes[a].meets(&boxes[b]) && touch(a, b) {
-                            found.push([a as u32, b as u32]);
-                        }
-                    }
+                let first = runs.list[q].start;
+                for a in runs.list[p].clone() {
+                    let met = fours[q].met_by(&boxes[a]).map(|n| first + n);
+                    found.extend(
+                        met.filter(|&b| b > a && touch(a, b)).map(|b| [a as u32, b as u32]),
+                    );
                 }
             }
-            found
+            // They are put together in the end, and held twice until then.
+            let more = 2 * size_of_val(&found[..]) as u64;
+            let all = bytes.fetch_add(more, Ordering::Relaxed) + more;
+            budget.check("pairs of edges that are near", all)?;
+            Ok(found)
         };
-        let found: Vec<Vec<[u32; 2]>> = near.par_chunks(RUNS_PER_TASK).map(edges).collect();
-        found.concat()
+        let found = near.par_chunks(RUNS_PER_TASK).map(edges).collect::<Result<Vec<_>>>()?;
+        Ok(found.concat())
     }
 
     /// How far particles that move by themselves have gone on the mean [m].

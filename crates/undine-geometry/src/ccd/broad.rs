@@ -10,7 +10,7 @@ mod layer;
 mod search;
 mod swept;
 
-pub use flat::Flat;
+pub use flat::{Flat, Four};
 pub use search::{overlapping, overlapping_self, overlapping_self_part};
 pub use swept::{
     edge_edge_between, edge_edge_candidates, point_triangle_candidates, swept_boxes,

@@ -24,7 +24,7 @@ const LANES: usize = 4;
 const KEPT: usize = 1 << 19;
 
 /// A connected part of a system, factored.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Island {
     /// The rows of the system in the order of elimination; those of multipliers come behind all unknowns.
     order: Vec<u32>,
@@ -51,9 +51,18 @@ pub(super) struct Islands {
     /// Where several processes solve together: the pieces that contacts have touched on any of them, in that order, and which island each is,
     /// if it is one of this process.
     pub met: Vec<(u32, Option<u32>)>,
+    /// Those that were forgotten, whose memory is used again.
+    spare: Vec<Island>,
 }
 
 impl Islands {
+    /// Forgets all of them, but not their memory: a groom has thousands, and they are made anew in every step.
+    pub fn forget(&mut self) {
+        self.of.clear();
+        self.met.clear();
+        self.spare.append(&mut self.list);
+    }
+
     /// Takes in the rows that contacts touch, in rising order: `a` is the matrix of the system, and `b` its hard rows; `names` are what
     /// blocks call rows, in rising order too.
     pub fn touch(&mut self, (a, b): (&Csr<f64>, &Csr<f64>), names: &[u32], rows: &[u32]) {
@@ -82,7 +91,10 @@ impl Islands {
                 factors.push(factored);
             }
         }
-        self.list.par_extend(factors.par_iter().map(Island::factored));
+        let mut memory = self.spare.split_off(self.spare.len().saturating_sub(factors.len()));
+        memory.resize_with(factors.len(), Island::default);
+        let factored = |(factored, memory): (&Factored<'_>, Island)| memory.factored(factored);
+        self.list.par_extend(factors.par_iter().zip(memory).map(factored));
         self.touch_rows(names, rows);
     }
 
@@ -250,13 +262,21 @@ impl Island {
         island
     }
 
-    /// Of an Object that was factored as L·Lᵀ: with D the squares of L's diagonal, and L divided by it column by column.
-    fn factored(factored: &Factored<'_>) -> Self {
+    /// Of an Object that was factored as L·Lᵀ: with D the squares of L's diagonal, and L divided by it column by column. Only the memory of
+    /// the island that there was is used.
+    fn factored(self, factored: &Factored<'_>) -> Self {
+        let Self { mut order, mut first, mut starts, mut entries, mut touched, block, .. } = self;
+        let mut diagonal = self.pivots;
         let (rows, width) = (factored.rows(), factored.width());
         let count = rows.len();
-        let (mut first, mut starts) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let mut entries = Vec::with_capacity(width * count);
-        let mut diagonal: Vec<f64> = Vec::with_capacity(count);
+        order.clear();
+        order.extend(rows.map(|row| row as u32));
+        first.clear();
+        starts.clear();
+        entries.clear();
+        entries.reserve(width * count);
+        diagonal.clear();
+        touched.clear();
         for row in 0..count {
             let begin = row.saturating_sub(width);
             first.push(begin as u32);
@@ -266,15 +286,7 @@ impl Island {
             diagonal.extend(values);
         }
         diagonal.iter_mut().for_each(|inverse| *inverse *= *inverse);
-        Self {
-            order: rows.map(|row| row as u32).collect(),
-            first,
-            starts,
-            entries,
-            pivots: diagonal,
-            touched: Vec::new(),
-            block: Block::default(),
-        }
+        Self { order, first, starts, entries, pivots: diagonal, touched, block }
     }
 
     /// Takes in rows that contacts touch.
@@ -290,7 +302,8 @@ impl Island {
         let places: Vec<(u32, u32)> = places.collect();
         self.touched.extend(places);
         self.touched.sort_unstable();
-        self.block = self.touched_block(names, KEPT);
+        let memory = std::mem::take(&mut self.block);
+        self.block = self.touched_block(names, KEPT, memory);
     }
 
     /// L·D·Lᵀ, row by row.
@@ -365,14 +378,18 @@ impl Island {
     /// How touched rows follow from forces on them: with y = L⁻¹ e of each, the entries are yᵢᵀ D⁻¹ yⱼ, which needs no way back through L and
     /// is symmetric to the bit, since rows are read as columns. Of y, at most `kept` rows of lanes are kept at once, or those of one batch; what
     /// is beyond them is found again for each portion.
-    fn touched_block(&self, names: &[u32], kept: usize) -> Block {
+    fn touched_block(&self, names: &[u32], kept: usize, memory: Block) -> Block {
         let (width, count) = (self.touched.len(), self.order.len());
         let batches: Vec<&[(u32, u32)]> = self.touched.chunks(LANES).collect();
         let portion = (kept / count.max(1)).clamp(1, batches.len().max(1));
         let mut near = vec![[0.0; LANES]; portion * count];
         let mut begins = vec![0; portion];
         let mut far = Vec::new();
-        let mut inverse = vec![0.0; width * width];
+        let Block { mut rows, mut inverse } = memory;
+        rows.clear();
+        rows.extend(self.touched.iter().map(|entry| names[entry.0 as usize]));
+        inverse.clear();
+        inverse.resize(width * width, 0.0);
         for first in (0..batches.len()).step_by(portion) {
             let end = (first + portion).min(batches.len());
             for (n, columns) in batches[first..end].iter().enumerate() {
@@ -401,7 +418,6 @@ impl Island {
                 }
             }
         }
-        let rows = self.touched.iter().map(|entry| names[entry.0 as usize]).collect();
         Block { rows, inverse }
     }
 
@@ -474,7 +490,7 @@ mod tests {
         assert_eq!(rows, [vec![0, 2, 5], (7..14).collect()]);
         // However little of it is kept at once.
         for island in &found.list {
-            assert_eq!(island.touched_block(&names, 0), island.block);
+            assert_eq!(island.touched_block(&names, 0, Block::default()), island.block);
         }
 
         // The whole saddle matrix with the first hard row alone, dense.

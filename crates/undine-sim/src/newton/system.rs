@@ -274,7 +274,9 @@ impl System {
 
     /// Forgets all but its patterns.
     pub fn forget(&mut self) {
-        self.kept = Kept::default();
+        let mut islands = std::mem::take(&mut self.kept.islands);
+        islands.forget();
+        self.kept = Kept { islands, ..Kept::default() };
         self.is_stale = true;
         if let Some(joined) = &mut self.coupled.joined {
             joined.factors = None;
@@ -342,7 +344,7 @@ impl System {
         self.kept.free.clone_from(du);
         self.kept.force.clone_from(&self.own.force);
         (self.kept.hard, self.kept.hard_ends) = (hard, hard_ends);
-        self.kept.islands = Islands::default();
+        self.kept.islands.forget();
         self.kept.linearised = linearised;
         self.finish(at, contacts, &[], settings, du)
     }

@@ -10,6 +10,7 @@ use super::cluster::Cluster;
 use super::contact::{ContactEnd, Contacts};
 use super::error::{NewtonError, Result};
 use super::local::OwnBlocks;
+use super::parts::LARGE;
 use super::unknowns::{Inertia, Unknowns};
 use rayon::prelude::*;
 use undine_core::Forest;
@@ -41,7 +42,7 @@ pub struct TouchReport {
 
 /// Unknowns that contacts move together, as the inverse of their matrix says: those of a point or a body, or those that are touched of
 /// all that elements tie together.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Block {
     /// Which of all unknowns these are, in rising order.
     pub rows: Vec<u32>,
@@ -86,7 +87,11 @@ pub(super) fn solve(
         let report = cluster.solve(settings);
         (cluster, report)
     };
-    let clusters: Vec<(Cluster<'_>, TouchReport)> = lists.par_iter().map(work).collect();
+    // Threads share a large one. Those that wait for others in it would begin with another one, were there any.
+    let is_large = |list: &&Vec<u32>| list.len() >= LARGE;
+    let mut clusters: Vec<(Cluster<'_>, TouchReport)> =
+        lists.iter().filter(is_large).map(work).collect();
+    clusters.par_extend(lists.par_iter().filter(|list| !is_large(list)).map(work));
     let mut touched = Touched {
         report: TouchReport { contacts: chosen.len(), converged: true, ..TouchReport::default() },
         forces: held,
@@ -97,6 +102,8 @@ pub(super) fn solve(
         touched.report.join(report);
         cluster.take(&mut touched);
     }
+    // There may be thousands, made by all threads.
+    clusters.into_par_iter().for_each(drop);
     touched
 }
 

@@ -344,6 +344,9 @@ const MATERIAL: [(&str, &str); 5] = [
     ("edge-length", "m"),
 ];
 
+/// Vertices that one task works on.
+const VERTICES_PER_TASK: usize = 2048;
+
 impl CurvesObject {
     fn store(&self) -> StoreId {
         self.on.vertices.points.into()
@@ -496,8 +499,10 @@ impl CurvesObject {
 
     fn clear_forces(&mut self, world: &mut World, _: &Moment) -> Result<()> {
         let points = self.points(world);
-        points.column_mut(self.on.vertices.force)?.fill(DVec3::ZERO);
-        points.column_mut(self.on.vertices.stiffness)?.fill(DMat3::ZERO);
+        let mut force = points.column_mut(self.on.vertices.force)?;
+        let mut stiffness = points.column_mut(self.on.vertices.stiffness)?;
+        force.par_chunks_mut(VERTICES_PER_TASK).for_each(|force| force.fill(DVec3::ZERO));
+        stiffness.par_chunks_mut(VERTICES_PER_TASK).for_each(|k| k.fill(DMat3::ZERO));
         Ok(())
     }
 

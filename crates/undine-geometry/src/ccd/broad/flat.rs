@@ -23,11 +23,6 @@ impl Flat {
         }
     }
 
-    /// Around both.
-    pub fn union(self, other: Self) -> Self {
-        Self { low: self.low.min(other.low), high: self.high.max(other.high) }
-    }
-
     /// Whether it lies within another.
     #[inline]
     pub fn lies_in(&self, other: &Self) -> bool {
@@ -41,9 +36,65 @@ impl Flat {
     }
 }
 
+/// Four boxes side by side, with which another is compared at once.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Four {
+    low: [Vec4; 3],
+    high: [Vec4; 3],
+}
+
+impl Four {
+    /// Of the first four of a list; where there are fewer, nothing meets what is missing.
+    pub fn of(boxes: &[Flat]) -> Self {
+        let (mut low, mut high) = ([Vec4::INFINITY; 3], [Vec4::NEG_INFINITY; 3]);
+        for (n, one) in boxes.iter().take(4).enumerate() {
+            for axis in 0..3 {
+                (low[axis][n], high[axis][n]) = (one.low[axis], one.high[axis]);
+            }
+        }
+        Self { low, high }
+    }
+
+    /// Which of them a box meets, as [`Flat::meets`] tells, in their order.
+    #[inline]
+    pub fn met_by(&self, one: &Flat) -> impl Iterator<Item = usize> + use<> {
+        let along = |axis: usize| {
+            let (low, high) = (Vec4::splat(one.low[axis]), Vec4::splat(one.high[axis]));
+            self.low[axis].cmple(high) & low.cmple(self.high[axis])
+        };
+        let mut met = (along(0) & along(1) & along(2)).bitmask();
+        std::iter::from_fn(move || {
+            let next = met.trailing_zeros();
+            met &= met.wrapping_sub(1);
+            (next < 4).then_some(next as usize)
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Four at once are told as one by one, however many there are.
+    #[test]
+    fn four_boxes_meet_as_each_of_them_does() {
+        let around = |n: u32, size: f64| {
+            let at = DVec3::new(0.37, 0.61, 0.83) * f64::from(n);
+            Flat::of(&cube(at - at.floor(), size), DVec3::ZERO)
+        };
+        let others: Vec<Flat> = (0..4).map(|n| around(n, 0.3)).collect();
+        let mut counts = [0; 5];
+        for n in 0..500 {
+            let one = around(n + 4, 0.1 + 0.001 * f64::from(n));
+            for count in 0..=4 {
+                let found: Vec<usize> = Four::of(&others[..count]).met_by(&one).collect();
+                let wanted: Vec<usize> = (0..count).filter(|&k| one.meets(&others[k])).collect();
+                assert_eq!(found, wanted, "{n} {count}");
+                counts[found.len()] += 1;
+            }
+        }
+        assert!(counts.iter().all(|&count| count > 0), "{counts:?}");
+    }
 
     fn cube(at: DVec3, size: f64) -> Bounds {
         Bounds { min: at, max: at + size }
@@ -63,8 +114,6 @@ mod tests {
             }
             let around = Flat::of(&Bounds { min: at - 1e-4, max: at + 0.0101 }, from);
             assert!(one.lies_in(&around) && !around.lies_in(&one), "{n}");
-            let far = Flat::of(&cube(from, 0.1), from);
-            assert!(one.lies_in(&one.union(far)) && far.lies_in(&one.union(far)), "{n}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Boxes by Bucket, on one level.
 
+use super::flat::Flat;
 use crate::error::{GeometryError, Result};
 use rayon::prelude::*;
 use undine_core::Frame;
@@ -27,6 +28,8 @@ pub(super) struct Layer {
     pub members: Vec<u32>,
     /// The boxes themselves, in the same order.
     pub boxes: Vec<Bounds>,
+    /// The same in single precision, as seen from one place.
+    pub flat: Vec<Flat>,
     /// The box around all boxes of each Bucket.
     pub around: Vec<Bounds>,
 }
@@ -97,8 +100,9 @@ impl Lattice {
         Ok(())
     }
 
-    /// Boxes that were checked, by level and Bucket; from the finest level, which is not below `least`.
-    pub fn layers(self, boxes: &[Bounds], least: i32) -> Vec<Layer> {
+    /// Boxes that were checked, by level and Bucket; from the finest level, which is not below `least`. In single precision they are
+    /// measured from a place [m] near them.
+    pub fn layers(self, boxes: &[Bounds], least: i32, from: DVec3) -> Vec<Layer> {
         // Level, Bucket and number of a box in one integer that sorts in this order.
         let key = |(number, b): (usize, &Bounds)| {
             let level = self.level(b, least);
@@ -111,28 +115,29 @@ impl Lattice {
         let mut keys: Vec<u128> = boxes.par_iter().enumerate().map(key).collect();
         keys.par_sort_unstable();
         keys.chunk_by(|a, b| a >> (32 + 3 * BITS) == b >> (32 + 3 * BITS))
-            .map(|run| layer(run, boxes))
+            .map(|run| layer(run, boxes, from))
             .collect()
     }
 }
 
 /// One level of sorted keys.
-fn layer(keys: &[u128], boxes: &[Bounds]) -> Layer {
+fn layer(keys: &[u128], boxes: &[Bounds], from: DVec3) -> Layer {
     let level = (keys[0] >> (32 + 3 * BITS)) as i32 + FINEST;
     let members: Vec<u32> = keys.par_iter().map(|&key| key as u32).collect();
     let sorted: Vec<Bounds> = members.par_iter().map(|&number| boxes[number as usize]).collect();
+    let flat = sorted.par_iter().map(|bounds| Flat::of(bounds, from)).collect();
     let mut cells = Vec::new();
     let mut offsets = vec![0];
     let mut around = Vec::new();
     for run in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
         let axis = |n: u32| (run[0] >> (32 + n * BITS)) as i32 & ((1 << BITS) - 1);
         cells.push(IVec3::new(axis(2), axis(1), axis(0)) - IVec3::splat(1 << (BITS - 1)));
-        let from: usize = offsets[offsets.len() - 1];
-        let run = &sorted[from..from + run.len()];
-        offsets.push(from + run.len());
+        let first: usize = offsets[offsets.len() - 1];
+        let run = &sorted[first..first + run.len()];
+        offsets.push(first + run.len());
         around.push(run.iter().copied().reduce(Bounds::union).expect("a run has a member"));
     }
-    Layer { level, cells, offsets, members, boxes: sorted, around }
+    Layer { level, cells, offsets, members, boxes: sorted, flat, around }
 }
 
 impl Layer {

@@ -24,7 +24,9 @@ pub fn overlapping<T: Copy + Send + Sync>(
     let lattice = Lattice::new(frame);
     check(lattice, &[first, second], budget)?;
     let least = lattice.usual_level(first).max(lattice.usual_level(second));
-    let (first, second) = (lattice.layers(first, least), lattice.layers(second, least));
+    let Some(from) = first.first().map(|bounds| bounds.min) else { return Ok(Vec::new()) };
+    let layers = |boxes: &[Bounds]| lattice.layers(boxes, least, from);
+    let (first, second) = (layers(first), layers(second));
     let kept = Kept::new(budget);
     let mut found = Vec::new();
     // The finer box looks for the coarser; of equals, the first set's.
@@ -63,7 +65,8 @@ pub fn overlapping_self_part<T: Copy + Send + Sync>(
 ) -> Result<Vec<T>> {
     let lattice = Lattice::new(frame);
     check(lattice, &[boxes], budget)?;
-    let layers = lattice.layers(boxes, lattice.usual_level(boxes));
+    let Some(from) = boxes.first().map(|bounds| bounds.min) else { return Ok(Vec::new()) };
+    let layers = lattice.layers(boxes, lattice.usual_level(boxes), from);
     let ordered = |a: u32, b: u32| make(a.min(b), a.max(b));
     let kept = Kept::new(budget);
     let mut found = Vec::new();
@@ -78,8 +81,9 @@ pub fn overlapping_self_part<T: Copy + Send + Sync>(
 /// Refuses bad boxes, and boxes whose tables would pass the budget.
 fn check(lattice: Lattice, sets: &[&[Bounds]], budget: &MemoryBudget) -> Result<()> {
     for boxes in sets {
-        // Keys, numbers, copies of boxes and, at worst, a Bucket for each.
-        let each = 16 + 4 + 2 * size_of::<Bounds>() + size_of::<IVec3>() + size_of::<usize>();
+        // Keys, numbers, copies of boxes in both precisions and, at worst, a Bucket for each.
+        let of_boxes = 2 * size_of::<Bounds>() + size_of::<Flat>();
+        let each = 16 + 4 + of_boxes + size_of::<IVec3>() + size_of::<usize>();
         budget.check("the broad phase", (boxes.len() * each) as u64)?;
         lattice.check(boxes)?;
     }
@@ -94,6 +98,9 @@ struct Kept<'a> {
 
 /// So many Buckets that a task is long against its scheduling, and short against the whole.
 const CHUNK: usize = 8;
+
+/// Pairs that a task finds between two looks at the account, which all tasks share.
+const UNCOUNTED: usize = 4096;
 
 impl<'a> Kept<'a> {
     fn new(budget: &'a MemoryBudget) -> Self {
@@ -130,15 +137,8 @@ impl<'a> Kept<'a> {
         make: impl Fn(u32, u32) -> Option<T> + Sync,
     ) -> Result<Vec<T>> {
         let chunks = fine.cells.len().div_ceil(CHUNK);
-        // Most boxes that are compared do not overlap, which is told faster in single precision.
-        let Some(&Bounds { min: from, .. }) = fine.around.first() else { return Ok(Vec::new()) };
-        let flat = |layer: &Layer| -> Vec<Flat> {
-            layer.boxes.par_iter().map(|bounds| Flat::of(bounds, from)).collect()
-        };
-        let (own, theirs) = (flat(fine), if same { Vec::new() } else { flat(coarse) });
-        let flat = [&own[..], if same { &own } else { &theirs }];
         let in_chunk = |chunk: usize| {
-            let mut found = Vec::new();
+            let (mut found, mut counted) = (Vec::new(), 0);
             for cell in chunk * CHUNK..fine.cells.len().min((chunk + 1) * CHUNK) {
                 let around = fine.around[cell];
                 let low = lattice.cell(around.min, coarse.level) - 1;
@@ -147,11 +147,12 @@ impl<'a> Kept<'a> {
                 let first = if same { cell } else { 0 };
                 for other in coarse.runs(low, high).filter(|&other| other >= first) {
                     if overlap(&around, &coarse.around[other]) {
-                        let layers = [(fine, flat[0]), (coarse, flat[1])];
-                        self.in_buckets(layers, [cell, other], same, &make, &mut found)?;
+                        let found = (&mut found, &mut counted);
+                        self.in_buckets([fine, coarse], [cell, other], same, &make, found)?;
                     }
                 }
             }
+            self.count::<T>(found.len() - counted)?;
             Ok(found)
         };
         // Chunks go round: those of a crowded place to all.
@@ -164,26 +165,28 @@ impl<'a> Kept<'a> {
     /// pairs than there is memory for.
     fn in_buckets<T>(
         &self,
-        [(fine, own), (coarse, theirs)]: [(&Layer, &[Flat]); 2],
+        [fine, coarse]: [&Layer; 2],
         [cell, other]: [usize; 2],
         same: bool,
         make: impl Fn(u32, u32) -> Option<T>,
-        found: &mut Vec<T>,
+        (found, counted): (&mut Vec<T>, &mut usize),
     ) -> Result<()> {
         let others = coarse.around[other];
         for a in fine.places(cell).filter(|&a| overlap(&fine.boxes[a], &others)) {
-            let before = found.len();
             let mut places = coarse.places(other);
             if same && cell == other {
                 places.start = a + 1;
             }
+            // Most boxes that are compared do not overlap, which is told faster in single precision.
+            let (own, flat) = (&fine.boxes[a], fine.flat[a]);
             for b in places {
-                if own[a].meets(&theirs[b]) && overlap(&fine.boxes[a], &coarse.boxes[b]) {
+                if flat.meets(&coarse.flat[b]) && overlap(own, &coarse.boxes[b]) {
                     found.extend(make(fine.members[a], coarse.members[b]));
                 }
             }
-            if found.len() > before {
-                self.count::<T>(found.len() - before)?;
+            if found.len() - *counted >= UNCOUNTED {
+                self.count::<T>(found.len() - *counted)?;
+                *counted = found.len();
             }
         }
         Ok(())

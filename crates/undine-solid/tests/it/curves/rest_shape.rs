@@ -78,7 +78,8 @@ fn a_rod_takes_on_its_shape_at_rest_wherever_that_is() {
 fn a_shape_at_rest_that_is_the_first_one_changes_nothing() {
     let start: Vec<DVec3> =
         chain(|n| DVec3::new(1.0, (0.3 * n).sin(), 0.2 * (0.7 * n).cos()).normalize());
-    let plain = with_numbers(&curves(std::slice::from_ref(&start)), "pscale", vec![0.005; EDGES + 1]);
+    let plain =
+        with_numbers(&curves(std::slice::from_ref(&start)), "pscale", vec![0.005; EDGES + 1]);
     let with_rest = with_vectors(&plain, "rest", start);
     let setup = elastic(bar().set("youngs", 1e7)).with(gravity());
     let [without, with] = [plain, with_rest].map(|data| {
