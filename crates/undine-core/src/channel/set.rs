@@ -210,12 +210,18 @@ impl<L: Layout> ChannelSet<L> {
         task: &'static str,
     ) -> Result<ChannelMut<'_, L, T>> {
         let channel = self.channel(handle)?;
-        let guard =
+        let mut guard =
             channel.column.try_write().map_err(|e| self.refused(channel, "written", task, &e))?;
         let signature = channel.sign(task);
         channel.users().writer = task;
         channel.halo_fresh.store(false, Ordering::Relaxed);
-        Ok(ChannelMut { guard, _signature: signature, element: PhantomData })
+        let column: &mut L::Column<T> = guard.as_any_mut().downcast_mut().expect(TYPE_WAS_CHECKED);
+        Ok(ChannelMut {
+            column: NonNull::from(column).cast(),
+            _guard: guard,
+            _signature: signature,
+            element: PhantomData,
+        })
     }
 
     /// The column behind a handle, for an owner who needs no claim.
@@ -383,10 +389,16 @@ unsafe impl<L: Layout, T: Element> Sync for ChannelRef<'_, L, T> {}
 
 /// A channel claimed for writing.
 pub struct ChannelMut<'a, L: Layout, T> {
-    guard: RwLockWriteGuard<'a, Box<L::Erased>>,
+    /// The column behind the guard, its type checked once: loops come here for every element.
+    column: NonNull<()>,
+    _guard: RwLockWriteGuard<'a, Box<L::Erased>>,
     _signature: Signature<'a>,
     element: PhantomData<T>,
 }
+
+// SAFETY: the address is that of a column, which is `Sync`, and which the guard keeps alive and from all others; through
+// a shared reference it is only read. (Guards are not `Send`, so this is not either.)
+unsafe impl<L: Layout, T: Element> Sync for ChannelMut<'_, L, T> {}
 
 /// A handle is made only for a column of its own element type.
 const TYPE_WAS_CHECKED: &str = "a handle always refers to a column of its own type";
@@ -403,14 +415,19 @@ impl<L: Layout, T: Element> Deref for ChannelRef<'_, L, T> {
 
 impl<L: Layout, T: Element> Deref for ChannelMut<'_, L, T> {
     type Target = L::Column<T>;
+    #[inline]
     fn deref(&self) -> &Self::Target {
-        self.guard.as_any().downcast_ref().expect(TYPE_WAS_CHECKED)
+        // SAFETY: `write` took the address from a column of this very type; its box does not move, and
+        // nobody else reaches it as long as the guard lives. `&mut` is handed out for a `&mut self` alone.
+        unsafe { self.column.cast().as_ref() }
     }
 }
 
 impl<L: Layout, T: Element> DerefMut for ChannelMut<'_, L, T> {
+    #[inline]
     fn deref_mut(&mut self) -> &mut Self::Target {
-        self.guard.as_any_mut().downcast_mut().expect(TYPE_WAS_CHECKED)
+        // SAFETY: as above, and `self` is borrowed for as long as what is returned.
+        unsafe { self.column.cast().as_mut() }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::fixtures::{Random, cube, domain};
 use bytemuck::{Pod, bytes_of};
 use glam::{DMat3, DMat4, DQuat, DVec2, DVec3, DVec4, IVec3, Mat3, Mat4, Quat, Vec2, Vec3, Vec4};
+use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use undine_core::channel::{ChannelSet, ErasedFlat, Flat, FlatColumn};
 use undine_core::volume::{Resolution, VoxelShape};
@@ -302,4 +303,22 @@ fn swapped_channels_hold_each_others_values() {
     for refused in [unlike, fine] {
         assert!(volume.swap(one, refused).unwrap_err().to_string().contains("alike"));
     }
+}
+
+/// Who has claimed a channel for writing may read it on all threads in between.
+#[test]
+fn a_channel_that_is_written_is_read_by_all_threads_of_who_writes_it() {
+    let mut set = ChannelSet::<Flat>::new("mesh");
+    let spec = ChannelSpec::new("heat", 1.0_f64);
+    let heat = set.add(&spec, FlatColumn::new(&spec, 1000)).unwrap();
+    let mut column = set.write(heat, "burn").unwrap();
+    for n in 0..1000 {
+        column[n] = n as f64;
+    }
+    let sums: Vec<f64> =
+        (0..1000_usize).into_par_iter().map(|n| column[n] + column[999 - n]).collect();
+    assert!(sums.iter().all(|&sum| sum == 999.0));
+    column.fill(2.0);
+    drop(column);
+    assert_eq!(set.read(heat, "look").unwrap().iter().sum::<f64>(), 2000.0);
 }

@@ -453,7 +453,7 @@ impl CurvesObject {
             velocity[vertex] = (place - position[vertex]) / now.step;
             position[vertex] = place;
         }
-        flight.copy_from_slice(&position);
+        flight.par_iter_mut().zip(position.par_iter()).for_each(|(flight, x)| *flight = *x);
         twist.par_iter_mut().zip(free.par_iter_mut()).enumerate().for_each(|(n, (twist, free))| {
             *twist = if held[n] & Held::TURN == 0 { now.step * spin[n] } else { 0.0 };
             *free = *twist;

@@ -275,7 +275,10 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
                 (between, on_surface(element).is_some())
             };
             let (between, is_on_surface) = of(element);
-            let end = (element..elements.len()).find(|&e| of(e) != (between, is_on_surface));
+            let rest_of_all = (element..elements.len()).into_par_iter();
+            let end = rest_of_all
+                .with_min_len(ELEMENTS_PER_TASK)
+                .find_first(|&e| of(e) != (between, is_on_surface));
             let run = element..end.unwrap_or(elements.len());
             element = run.end;
             let mut known = Vec::with_capacity(N);
@@ -329,10 +332,10 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
         for (k, name) in B::REST.iter().enumerate() {
             let mut column = elements.column_mut(elements.handle::<f64>(name)?)?;
             for batch in &self.batches {
-                for (element, &place) in batch.elements.iter().zip(&batch.places) {
-                    let numbers: &[f64] = bytemuck::cast_slice(std::slice::from_ref(element));
-                    column[place as usize] = numbers[k];
-                }
+                write(&mut column, &batch.places, |n| {
+                    let element = std::slice::from_ref(&batch.elements[n]);
+                    bytemuck::cast_slice::<_, f64>(element)[k]
+                });
             }
         }
         Ok(())
@@ -380,14 +383,21 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
                 for batch in &self.batches {
                     let rows =
                         if what == "friction" { &batch.friction } else { &batch.multipliers };
-                    for (row, &place) in rows.iter().zip(&batch.places) {
-                        column[place as usize] = row[m];
-                    }
+                    write(&mut column, &batch.places, |n| rows[n][m]);
                 }
             }
         }
         Ok(())
     }
+}
+
+/// Writes the value of each element of a batch to its place in a channel; places rise, so that those of all elements are `0..`.
+fn write(column: &mut [f64], places: &[u32], value: impl Fn(usize) -> f64 + Sync) {
+    if places.len() == column.len() {
+        let all = column.par_iter_mut().with_min_len(ELEMENTS_PER_TASK).enumerate();
+        return all.for_each(|(n, to)| *to = value(n));
+    }
+    places.iter().enumerate().for_each(|(n, &place)| column[place as usize] = value(n));
 }
 
 impl<B: Bond<M, N>, const M: usize, const N: usize> Coupling for Bound<B, M, N> {
