@@ -13,6 +13,18 @@
 //! which never passes the common velocity, however long the step. K̂ goes into the solid's system, and after the solve exactly −J goes
 //! to the faces: momentum is exchanged to rounding, in every iteration.
 //!
+//! K depends on the velocity. In the first iteration it is that of the velocity which is known, with u_s at the end of the step: for drag that
+//! goes with the square of speed this is the exact way of something free, where Newton's method would end near half of the slip if the step is long.
+//! Repeated it would only converge linearly, or not at all: an error of velocity is ψK/(m/Δt + K) of what it was, ψ = d ln K / d ln |u|. So later
+//! iterations, which begin at u₀, have the derivative of K as well:
+//!
+//! ```text
+//! J = Δt (K̂ (u_f − u_s) − Ŝ (u_s − u₀)),   Ŝ = (∂(K u)/∂u − K) / (1 + Δt ΣK/m)²
+//! ```
+//!
+//! which is Newton's method for something free, and where all points that share faces meet the same flow. K̂ + Ŝ is positive, because drag rises with
+//! speed. Fluids again take exactly −J.
+//!
 //! u_f is thus the fluid at the end of the step but for drag: u_f = uⁿ + Δt a, where a is what forces, viscosity and pressure were found to do
 //! to it in the last iteration, and in the first one in the step before. Without a, pressure would take back what a fluid that cannot
 //! give way did for J, and all that is steady would have K̂ in the place of K: dense hair in a wind a fourth less drag than it should, dust
@@ -108,8 +120,25 @@ enum Direction {
 struct Exchange {
     places: Places,
     met: Met,
+    resistances: Vec<Resisted>,
+}
+
+/// How a point is dragged, whatever its velocity will be.
+#[derive(Debug, Clone, Copy)]
+struct Resisted {
     /// K̂ [N s/m].
-    resistances: Vec<DMat3>,
+    k: DMat3,
+    /// Ŝ [N s/m].
+    steeper: DMat3,
+    /// The velocity u₀ that both are of [m/s].
+    known: DVec3,
+}
+
+impl Resisted {
+    /// Drag [N] in a flow [m/s] at a velocity [m/s].
+    fn force(&self, flow: DVec3, velocity: DVec3) -> DVec3 {
+        self.k * (flow - velocity) - self.steeper * (velocity - self.known)
+    }
 }
 
 /// From this density on a fluid is taken for a liquid [kg/m³].
@@ -247,7 +276,6 @@ impl CoupledDrag {
             });
             let medium = Medium::new(density, viscosity)
                 .map_err(|why| undine_sim::SimError::setup("coupled-drag", why.to_string(), ""))?;
-            let mut all_points = Vec::new();
             for (source, exchange) in self.on.iter().zip(exchanges.iter_mut()) {
                 // What Constraints will do is not known here, so that what they hold cannot be said to settle anywhere.
                 let settles = !world.object(source.object).coupled && now.iteration == 0;
@@ -256,11 +284,12 @@ impl CoupledDrag {
                 exchange.resistances = flow
                     .enumerate()
                     .map(|(n, (&flow, &share))| {
-                        let k = self.resistance(&medium, &points, n, flow, now.step);
-                        wetted(k * self.strength, share)
+                        let [k, steeper] = self
+                            .resistance(&medium, &points, n, flow, now)
+                            .map(|k| wetted(k * self.strength, share));
+                        Resisted { k, steeper, known: points.velocities[n] }
                     })
                     .collect();
-                all_points.push(points);
             }
             if self.direction != Direction::ToSolids {
                 self.share_out(world, faces, exchanges, now)?;
@@ -268,13 +297,13 @@ impl CoupledDrag {
             if self.direction == Direction::ToFluids {
                 continue;
             }
-            for ((source, exchange), points) in self.on.iter().zip(exchanges).zip(&all_points) {
-                let push = |((&k, &flow), &velocity): ((&DMat3, &DVec3), &DVec3)| {
-                    (k * (flow - velocity), k * (1.0 / now.step))
+            for (source, exchange) in self.on.iter().zip(exchanges) {
+                let push = |(resisted, &flow): (&Resisted, &DVec3)| {
+                    let slope = (resisted.k + resisted.steeper) * (1.0 / now.step);
+                    (resisted.force(flow, resisted.known), slope)
                 };
                 let resistances = exchange.resistances.par_iter().zip(&exchange.met.velocities);
-                let more: Vec<(DVec3, DMat3)> =
-                    resistances.zip(&points.velocities).map(push).collect();
+                let more: Vec<(DVec3, DMat3)> = resistances.map(push).collect();
                 source.push(world, &more)?;
             }
         }
@@ -282,34 +311,45 @@ impl CoupledDrag {
         Ok(())
     }
 
-    /// K of a point that meets a flow [m/s]: where the step would end, or else at the velocity that is known [N s/m].
+    /// K of a point that meets a flow [m/s]: where the step would end, or else at the velocity that is known; and in later iterations
+    /// ∂(K u)/∂u − K [N s/m].
     fn resistance(
         &self,
         medium: &Medium,
         points: &Points,
         n: usize,
         flow: DVec3,
-        step: f64,
-    ) -> DMat3 {
+        now: &Moment,
+    ) -> [DMat3; 2] {
+        let is_first = now.iteration == 0;
         let relative = points.velocities[n] - flow;
         let along = points.along.as_ref().map(|along| along[n]);
         if let Some(piece) = along.and_then(|along| Piece::of_volume(along, points.radii[n])) {
-            return piece.resistance(medium, relative);
+            let steeper = match is_first {
+                true => DMat3::ZERO,
+                false => piece.steeper(medium, relative),
+            };
+            return [piece.resistance(medium, relative), steeper];
         }
         let body = Body { radius: points.radii[n], mass: points.masses[n] };
         let relative = match &points.pushes {
             Some((forces, stiffnesses)) => {
-                let free = body.mass / step;
-                let pull = free * relative + forces[n] + step * stiffnesses[n] * relative;
+                let free = body.mass / now.step;
+                let pull = free * relative + forces[n] + now.step * stiffnesses[n] * relative;
                 settled(&self.law, medium, &body, free, pull)
             }
             None => relative,
         };
         let k = self.law.resistance(medium, &body, relative.length()).coefficient;
-        DMat3::from_diagonal(DVec3::splat(k))
+        let k = DMat3::from_diagonal(DVec3::splat(k));
+        let steeper = match is_first {
+            true => DMat3::ZERO,
+            false => -self.law.drag(medium, &body, relative).jacobian - k,
+        };
+        [k, steeper]
     }
 
-    /// K̂ = K / (1 + Δt ΣK/m), with the sum over all that share the faces.
+    /// K̂ = K / (1 + Δt ΣK/m), with the sum over all that share the faces; and Ŝ.
     fn share_out(
         &self,
         world: &World,
@@ -325,15 +365,17 @@ impl CoupledDrag {
         let amounts: Vec<Vec<DVec3>> = exchanges
             .iter()
             .map(|exchange| {
-                let amount = |k: &DMat3| now.step * largest(k);
+                let amount = |resisted: &Resisted| now.step * largest(&resisted.k);
                 exchange.resistances.par_iter().map(amount).collect()
             })
             .collect();
         self.give(world, faces, exchanges, &amounts)?;
         for exchange in exchanges {
             let ratios = faces.ratios(world, &exchange.places)?;
-            exchange.resistances.par_iter_mut().zip(ratios).for_each(|(k, ratio)| {
-                *k *= 1.0 / (1.0 + ratio.max_element().max(0.0));
+            exchange.resistances.par_iter_mut().zip(ratios).for_each(|(resisted, ratio)| {
+                let left = 1.0 / (1.0 + ratio.max_element().max(0.0));
+                resisted.k *= left;
+                resisted.steeper *= left * left;
             });
         }
         Ok(())
@@ -346,8 +388,8 @@ impl CoupledDrag {
             for (source, exchange) in self.on.iter().zip(exchanges) {
                 let velocities = source.velocities(world)?;
                 let given = exchange.resistances.par_iter().zip(&exchange.met.velocities);
-                let impulse = |((&k, &flow), velocity): ((&DMat3, &DVec3), DVec3)| {
-                    now.step * (k * (velocity - flow))
+                let impulse = |((resisted, &flow), velocity): ((&Resisted, &DVec3), DVec3)| {
+                    -now.step * resisted.force(flow, velocity)
                 };
                 amounts.push(given.zip(velocities).map(impulse).collect::<Vec<DVec3>>());
             }

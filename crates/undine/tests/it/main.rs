@@ -6,6 +6,7 @@ mod coupled_buoyancy;
 mod coupled_drag;
 mod coupling;
 mod displaced;
+mod exchange;
 mod files;
 #[cfg(feature = "peer-chromium")]
 mod peer_chromium;
