@@ -30,10 +30,12 @@ pub struct Source {
 }
 
 impl Source {
-    /// What an Object offers, if it has mass.
+    /// What of an Object has mass: its material particles, or else what its boundary particles hang on; nothing of what the scene moves. Never
+    /// both, which would count it twice.
     pub fn of(world: &World, object: ObjectId) -> Option<Self> {
         let offers = &world.object(object).offers;
-        Some(Self { object, material: offers.material?, along: offers.rods })
+        let material = offers.material.or_else(|| offers.boundary?.material())?;
+        Some(Self { object, material, along: offers.rods })
     }
 
     /// Where the points are [m].
