@@ -13,17 +13,26 @@
 //! which never passes the common velocity, however long the step. K̂ goes into the solid's system, and after the solve exactly −J goes
 //! to the faces: momentum is exchanged to rounding, in every iteration.
 //!
-//! K depends on the velocity. In the first iteration it is that of the velocity which is known, with u_s at the end of the step: for drag that
-//! goes with the square of speed this is the exact way of something free, where Newton's method would end near half of the slip if the step is long.
-//! Repeated it would only converge linearly, or not at all: an error of velocity is ψK/(m/Δt + K) of what it was, ψ = d ln K / d ln |u|. So later
-//! iterations, which begin at u₀, have the derivative of K as well:
+//! K depends on the slip: it is that of the slip at the end, when the fluid has answered and a part x of u_f − u_s is left. Were it that of all of it, the drag
+//! of dense hair would depend on the length of the step. Each point takes it that the others around it feel as much less as it does itself, so that with
+//! R = Δt ΣK(s)/m of the whole slip s
 //!
 //! ```text
-//! J = Δt (K̂ (u_f − u_s) − Ŝ (u_s − u₀)),   Ŝ = (∂(K u)/∂u − K) / (1 + Δt ΣK/m)²
+//! x (1 + R K(x s)/K(s)) = 1,   K̂ = x K(x s)
 //! ```
 //!
-//! which is Newton's method for something free, and where all points that share faces meet the same flow. K̂ + Ŝ is positive, because drag rises with
-//! speed. Fluids again take exactly −J.
+//! Where all are alike that is exact, and otherwise the sum of Δt K̂/m is never more than 1: for each it is at most Δt K(s)/(m R).
+//!
+//! In the first iteration s is of the velocity which is known, with u_s at the end of the step: for drag that goes with the square of speed this is the
+//! exact way of something free, where Newton's method would end near half of the slip if the step is long. Repeated it would only converge linearly, or not
+//! at all: an error of velocity is ψK/(m/Δt + K) of what it was, ψ = d ln K / d ln |u|. So later iterations, which begin at u₀, have the derivative of K
+//! as well:
+//!
+//! ```text
+//! J = Δt (K̂ (u_f − u_s) − Ŝ (u_s − u₀)),   Ŝ = x (∂(K u)/∂u − K) / (1 + (1/x − 1)(1 + ψ))
+//! ```
+//!
+//! which is Newton's method for something free among its like. K̂ + Ŝ is positive, because drag rises with speed. Fluids again take exactly −J.
 //!
 //! u_f is thus the fluid at the end of the step but for drag: u_f = uⁿ + Δt a, where a is what forces, viscosity and pressure were found to do
 //! to it in the last iteration, and in the first one in the step before. Without a, pressure would take back what a fluid that cannot
@@ -40,8 +49,8 @@
 use super::faces::{Faces, Given, Met};
 use super::places::Places;
 use super::points::{Points, Source};
-use crate::drag::rod::Piece;
-use crate::drag::{self, Body, Law, Medium, settled};
+use super::slip::left_of_slip;
+use crate::drag::{self, Law, Medium, settled};
 use rayon::prelude::*;
 use undine_core::glam::{DMat3, DVec3};
 use undine_schema::{Declaration, Dimension, Kind, Parameter};
@@ -132,6 +141,8 @@ struct Resisted {
     steeper: DMat3,
     /// The velocity u₀ that both are of [m/s].
     known: DVec3,
+    /// The velocity relative to the fluid, before it answers [m/s].
+    slip: DVec3,
 }
 
 impl Resisted {
@@ -276,6 +287,7 @@ impl CoupledDrag {
             });
             let medium = Medium::new(density, viscosity)
                 .map_err(|why| undine_sim::SimError::setup("coupled-drag", why.to_string(), ""))?;
+            let mut all_points = Vec::new();
             for (source, exchange) in self.on.iter().zip(exchanges.iter_mut()) {
                 // What Constraints will do is not known here, so that what they hold cannot be said to settle anywhere.
                 let settles = !world.object(source.object).coupled && now.iteration == 0;
@@ -284,15 +296,15 @@ impl CoupledDrag {
                 exchange.resistances = flow
                     .enumerate()
                     .map(|(n, (&flow, &share))| {
-                        let [k, steeper] = self
-                            .resistance(&medium, &points, n, flow, now)
-                            .map(|k| wetted(k * self.strength, share));
-                        Resisted { k, steeper, known: points.velocities[n] }
+                        let slip = self.slip(&medium, &points, n, flow, now.step);
+                        let [k, steeper] = self.resistance(&medium, &points, n, slip, share, now);
+                        Resisted { k, steeper, known: points.velocities[n], slip }
                     })
                     .collect();
+                all_points.push(points);
             }
             if self.direction != Direction::ToSolids {
-                self.share_out(world, faces, exchanges, now)?;
+                self.share_out(world, faces, (exchanges, &all_points), &medium, now)?;
             }
             if self.direction == Direction::ToFluids {
                 continue;
@@ -311,71 +323,80 @@ impl CoupledDrag {
         Ok(())
     }
 
-    /// K of a point that meets a flow [m/s]: where the step would end, or else at the velocity that is known; and in later iterations
-    /// ∂(K u)/∂u − K [N s/m].
+    /// How fast a point is in a flow [m/s]: where the step would end, or else as far as is known [m/s].
+    fn slip(&self, medium: &Medium, points: &Points, n: usize, flow: DVec3, step: f64) -> DVec3 {
+        let relative = points.velocities[n] - flow;
+        let Some((forces, stiffnesses)) = &points.pushes else { return relative };
+        if points.piece(n).is_some() {
+            return relative;
+        }
+        let body = points.ball(n);
+        let free = body.mass / step;
+        let pull = free * relative + forces[n] + step * stiffnesses[n] * relative;
+        settled(&self.law, medium, &body, free, pull)
+    }
+
+    /// K of a point at a slip [m/s] that is wet by a share; and in later iterations ∂(K u)/∂u − K [N s/m].
     fn resistance(
         &self,
         medium: &Medium,
         points: &Points,
         n: usize,
-        flow: DVec3,
+        slip: DVec3,
+        share: DVec3,
         now: &Moment,
     ) -> [DMat3; 2] {
         let is_first = now.iteration == 0;
-        let relative = points.velocities[n] - flow;
-        let along = points.along.as_ref().map(|along| along[n]);
-        if let Some(piece) = along.and_then(|along| Piece::of_volume(along, points.radii[n])) {
-            let steeper = match is_first {
-                true => DMat3::ZERO,
-                false => piece.steeper(medium, relative),
-            };
-            return [piece.resistance(medium, relative), steeper];
-        }
-        let body = Body { radius: points.radii[n], mass: points.masses[n] };
-        let relative = match &points.pushes {
-            Some((forces, stiffnesses)) => {
-                let free = body.mass / now.step;
-                let pull = free * relative + forces[n] + now.step * stiffnesses[n] * relative;
-                settled(&self.law, medium, &body, free, pull)
+        let both = match points.piece(n) {
+            Some(piece) if is_first => [piece.resistance(medium, slip), DMat3::ZERO],
+            Some(piece) => [piece.resistance(medium, slip), piece.steeper(medium, slip)],
+            None => {
+                let body = points.ball(n);
+                let k = self.law.resistance(medium, &body, slip.length()).coefficient;
+                let k = DMat3::from_diagonal(DVec3::splat(k));
+                let steeper = match is_first {
+                    true => DMat3::ZERO,
+                    false => -self.law.drag(medium, &body, slip).jacobian - k,
+                };
+                [k, steeper]
             }
-            None => relative,
         };
-        let k = self.law.resistance(medium, &body, relative.length()).coefficient;
-        let k = DMat3::from_diagonal(DVec3::splat(k));
-        let steeper = match is_first {
-            true => DMat3::ZERO,
-            false => -self.law.drag(medium, &body, relative).jacobian - k,
-        };
-        [k, steeper]
+        both.map(|k| wetted(k * self.strength, share))
     }
 
-    /// K̂ = K / (1 + Δt ΣK/m), with the sum over all that share the faces; and Ŝ.
+    /// K̂ and Ŝ, with the sum over all that share the faces.
     fn share_out(
         &self,
         world: &World,
         faces: &Faces,
-        exchanges: &mut [Exchange],
+        (exchanges, all_points): (&mut [Exchange], &[Points]),
+        medium: &Medium,
         now: &Moment,
     ) -> Result<()> {
-        let largest = |k: &DMat3| {
-            // A bound of the eigenvalues, row by row.
-            let rows = [k.row(0), k.row(1), k.row(2)];
-            DVec3::from(rows.map(|row| row.abs().element_sum()))
-        };
         let amounts: Vec<Vec<DVec3>> = exchanges
             .iter()
             .map(|exchange| {
-                let amount = |resisted: &Resisted| now.step * largest(&resisted.k);
+                let amount = |resisted: &Resisted| now.step * bound(&resisted.k);
                 exchange.resistances.par_iter().map(amount).collect()
             })
             .collect();
         self.give(world, faces, exchanges, &amounts)?;
-        for exchange in exchanges {
+        for (exchange, points) in exchanges.iter_mut().zip(all_points) {
             let ratios = faces.ratios(world, &exchange.places)?;
-            exchange.resistances.par_iter_mut().zip(ratios).for_each(|(resisted, ratio)| {
-                let left = 1.0 / (1.0 + ratio.max_element().max(0.0));
-                resisted.k *= left;
-                resisted.steeper *= left * left;
+            let all = exchange.resistances.par_iter_mut().zip(&exchange.met.shares).zip(ratios);
+            all.enumerate().for_each(|(n, ((resisted, &share), ratio))| {
+                let Resisted { k: whole, slip, .. } = *resisted;
+                if whole == DMat3::ZERO {
+                    return;
+                }
+                let at = |part: f64| self.resistance(medium, points, n, part * slip, share, now);
+                let ratio = ratio.max_element().max(0.0);
+                let part = left_of_slip(ratio, |part| largest_ratio(&at(part)[0], &whole));
+                let [k, steeper] = at(part);
+                let along = |of: &DMat3| slip.dot(*of * slip);
+                let rise = if along(&k) > 0.0 { along(&steeper) / along(&k) } else { 0.0 };
+                resisted.k = k * part;
+                resisted.steeper = steeper * (part / (1.0 + (1.0 / part - 1.0) * (1.0 + rise)));
             });
         }
         Ok(())
@@ -441,4 +462,15 @@ fn wetted(k: DMat3, share: DVec3) -> DMat3 {
     let share = share.min(DVec3::ONE);
     let root = DMat3::from_diagonal(DVec3::new(share.x.sqrt(), share.y.sqrt(), share.z.sqrt()));
     root * k * root
+}
+
+/// A bound of the eigenvalues of a matrix, row by row.
+fn bound(k: &DMat3) -> DVec3 {
+    DVec3::from([k.row(0), k.row(1), k.row(2)].map(|row| row.abs().element_sum()))
+}
+
+/// The largest of the ratios of two matrices' bounds.
+fn largest_ratio(k: &DMat3, whole: &DMat3) -> f64 {
+    let (k, whole) = (bound(k), bound(whole));
+    DVec3::select(whole.cmpgt(DVec3::ZERO), k / whole, DVec3::ZERO).max_element()
 }

@@ -1,5 +1,7 @@
 //! Points of any Object that carry mass, as plain arrays: what coupling looks at, whichever order they are stored in.
 
+use crate::drag::Body;
+use crate::drag::rod::Piece;
 use rayon::prelude::*;
 use undine_core::glam::{DMat3, DVec3};
 use undine_core::{Handle, ParticleSystem};
@@ -19,6 +21,18 @@ pub struct Points {
     pub pushes: Option<(Vec<DVec3>, Vec<DMat3>)>,
     /// The pieces of rods that they stand for [m]; none for balls.
     pub along: Option<Vec<DVec3>>,
+}
+
+impl Points {
+    /// The piece of a rod that point n stands for, if it does.
+    pub fn piece(&self, n: usize) -> Option<Piece> {
+        Piece::of_volume(self.along.as_ref()?[n], self.radii[n])
+    }
+
+    /// Point n as a ball.
+    pub fn ball(&self, n: usize) -> Body {
+        Body { radius: self.radii[n], mass: self.masses[n] }
+    }
 }
 
 /// Whose points.

@@ -93,34 +93,37 @@ fn root(function: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// The ball gets Δt K̂ (u − v), with K̂ = K/(1 + ΔtK Σw²/(ρh³)) of the faces that it shares with itself, and the air the opposite. In one iteration K
-/// is that of the speed at which backward Euler would end without the air's answer; in several, that of v itself.
+/// The ball gets Δt K(e) e, and the air the opposite, where e is the slip between both at the end of the step: what is left of u − v when the air has answered,
+/// e (1 + Δt K(e) Σw²/(ρh³)) = u − v, with the faces that it shares with itself. In one iteration u − v is that at which backward Euler would end without the air's
+/// answer in K, and in several that of v itself.
 #[test]
 fn a_ball_is_dragged_as_schiller_and_naumann_say_and_the_air_gets_the_opposite() {
     let mass = DENSITY * 4.0 / 3.0 * PI * RADIUS.powi(3);
     let (slip, way) = ((VELOCITY - WIND).length(), (VELOCITY - WIND).normalize());
-    let answer = |k: f64, at: DVec3| {
+    let left = |s: f64, at: DVec3| {
         let most = (0..3).map(|axis| shared(at, at, axis, VOXEL)).fold(0.0, f64::max);
-        k / (1.0 + STEP * k * most / (AIR * VOXEL.powi(3)))
+        let answer = |e: f64| STEP * schiller_naumann(e) * most / (AIR * VOXEL.powi(3));
+        root(|e| e * (1.0 + answer(e)) - s, 0.0, s)
     };
     for iterations in [1, 8] {
         let Exchanged { solids, air } = flying(iterations, None, &[]);
-        let left = match iterations {
+        let end = match iterations {
             1 => {
                 let alone = |s: f64| mass * (s - slip) + STEP * schiller_naumann(s) * s;
-                let k = schiller_naumann(root(alone, 0.0, slip));
-                mass * slip / (mass + STEP * answer(k, PLACE + STEP * VELOCITY))
+                let s = root(alone, 0.0, slip);
+                let e = left(s, PLACE + STEP * VELOCITY);
+                mass * slip / (mass + STEP * schiller_naumann(e) * e / s)
             }
             _ => {
                 let both = |s: f64| {
-                    let k = answer(schiller_naumann(s), PLACE + STEP * (WIND + s * way));
-                    mass * (s - slip) + STEP * k * s
+                    let e = left(s, PLACE + STEP * (WIND + s * way));
+                    mass * (s - slip) + STEP * schiller_naumann(e) * e
                 };
                 root(both, 0.0, slip)
             }
         };
-        let wanted = mass * (left - slip) * way;
-        println!("{iterations} iterations: {solids} {wanted}, {air}; slip {slip} to {left} m/s");
+        let wanted = mass * (end - slip) * way;
+        println!("{iterations} iterations: {solids} {wanted}, {air}; slip {slip} to {end} m/s");
         assert!((solids - wanted).length() < 1e-5 * wanted.length(), "{solids} {wanted}");
         assert!((solids + air).length() < 1e-5 * solids.length(), "{solids} {air}");
     }

@@ -168,8 +168,9 @@ fn directions(strands: &[Vec<DVec3>]) -> Vec<DVec3> {
     strands.iter().flat_map(of).collect()
 }
 
-/// K̂ = K / (1 + Δt ΣK/m) of all vertices [N s/m], from what it is said to be: K of the piece of a rod, and the sum over all that share
-/// faces of mass m = ρh³ with linear weights, the largest along the three axes.
+/// K̂ = x K(x s) of all vertices [N s/m], from what it is said to be: K of the piece of a rod at the part x of the slip s that is left, which solves
+/// x (1 + R K(x s)/K(s)) = 1, and R = Δt ΣK(s)/m with the sum over all that share faces of mass m = ρh³ with linear weights, the largest along the three
+/// axes, as is the ratio of K.
 fn resistances(
     places: &[DVec3],
     along: &[DVec3],
@@ -190,7 +191,19 @@ fn resistances(
         };
         sum(0).max(sum(1)).max(sum(2))
     };
-    (0..places.len()).map(|n| plain[n] * (1.0 / (1.0 + ratio(n)))).collect()
+    let rows = |k: &DMat3| DVec3::from([0, 1, 2].map(|axis| k.row(axis).abs().element_sum()));
+    let hat = |n: usize| {
+        let (ratio, piece) = (ratio(n), Piece { along: along[n], radius });
+        let at = |part: f64| piece.resistance(&Medium::AIR, part * relative);
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..60 {
+            let part: f64 = 0.5 * (low + high);
+            let less = (rows(&at(part)) / rows(&plain[n])).max_element();
+            *(if part * (1.0 + ratio * less) > 1.0 { &mut high } else { &mut low }) = part;
+        }
+        at(low) * low
+    };
+    (0..places.len()).map(hat).collect()
 }
 
 /// A rod of steel of 2 mm and 40 cm, clamped, along a wind of 5 m/s, askew in it, and across it (but along no plane of the grid).
