@@ -473,6 +473,16 @@ impl Embedded {
             Self::Kinematic(kinematic) => kinematic.points.into(),
         }
     }
+
+    /// What they hang on that has mass. Of what the scene moves there is none: nothing can push it.
+    pub fn material(&self) -> Option<Material> {
+        match *self {
+            Self::Particles(on) => Some(Material::Spatial(on)),
+            Self::OnBodies(on) => Some(Material::Topological(on.bodies.centres)),
+            Self::OnRods(on) => Some(Material::Topological(on.vertices)),
+            Self::Kinematic(_) => None,
+        }
+    }
 }
 
 impl Dofs {

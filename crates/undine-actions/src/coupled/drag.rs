@@ -13,6 +13,27 @@
 //! which never passes the common velocity, however long the step. K̂ goes into the solid's system, and after the solve exactly −J goes
 //! to the faces: momentum is exchanged to rounding, in every iteration.
 //!
+//! K depends on the slip: it is that of the slip at the end, when the fluid has answered and a part x of u_f − u_s is left. Were it that of all of it, the drag
+//! of dense hair would depend on the length of the step. Each point takes it that the others around it feel as much less as it does itself, so that with
+//! R = Δt ΣK(s)/m of the whole slip s
+//!
+//! ```text
+//! x (1 + R K(x s)/K(s)) = 1,   K̂ = x K(x s)
+//! ```
+//!
+//! Where all are alike that is exact, and otherwise the sum of Δt K̂/m is never more than 1: for each it is at most Δt K(s)/(m R).
+//!
+//! In the first iteration s is of the velocity which is known, with u_s at the end of the step: for drag that goes with the square of speed this is the
+//! exact way of something free, where Newton's method would end near half of the slip if the step is long. Repeated it would only converge linearly, or not
+//! at all: an error of velocity is ψK/(m/Δt + K) of what it was, ψ = d ln K / d ln |u|. So later iterations, which begin at u₀, have the derivative of K
+//! as well:
+//!
+//! ```text
+//! J = Δt (K̂ (u_f − u_s) − Ŝ (u_s − u₀)),   Ŝ = x (∂(K u)/∂u − K) / (1 + (1/x − 1)(1 + ψ))
+//! ```
+//!
+//! which is Newton's method for something free among its like. K̂ + Ŝ is positive, because drag rises with speed. Fluids again take exactly −J.
+//!
 //! u_f is thus the fluid at the end of the step but for drag: u_f = uⁿ + Δt a, where a is what forces, viscosity and pressure were found to do
 //! to it in the last iteration, and in the first one in the step before. Without a, pressure would take back what a fluid that cannot
 //! give way did for J, and all that is steady would have K̂ in the place of K: dense hair in a wind a fourth less drag than it should, dust
@@ -28,8 +49,8 @@
 use super::faces::{Faces, Given, Met};
 use super::places::Places;
 use super::points::{Points, Source};
-use crate::drag::rod::Piece;
-use crate::drag::{self, Body, Law, Medium, settled};
+use super::slip::left_of_slip;
+use crate::drag::{self, Law, Medium, settled};
 use rayon::prelude::*;
 use undine_core::glam::{DMat3, DVec3};
 use undine_schema::{Declaration, Dimension, Kind, Parameter};
@@ -108,8 +129,27 @@ enum Direction {
 struct Exchange {
     places: Places,
     met: Met,
+    resistances: Vec<Resisted>,
+}
+
+/// How a point is dragged, whatever its velocity will be.
+#[derive(Debug, Clone, Copy)]
+struct Resisted {
     /// K̂ [N s/m].
-    resistances: Vec<DMat3>,
+    k: DMat3,
+    /// Ŝ [N s/m].
+    steeper: DMat3,
+    /// The velocity u₀ that both are of [m/s].
+    known: DVec3,
+    /// The velocity relative to the fluid, before it answers [m/s].
+    slip: DVec3,
+}
+
+impl Resisted {
+    /// Drag [N] in a flow [m/s] at a velocity [m/s].
+    fn force(&self, flow: DVec3, velocity: DVec3) -> DVec3 {
+        self.k * (flow - velocity) - self.steeper * (velocity - self.known)
+    }
 }
 
 /// From this density on a fluid is taken for a liquid [kg/m³].
@@ -256,25 +296,26 @@ impl CoupledDrag {
                 exchange.resistances = flow
                     .enumerate()
                     .map(|(n, (&flow, &share))| {
-                        let k = self.resistance(&medium, &points, n, flow, now.step);
-                        wetted(k * self.strength, share)
+                        let slip = self.slip(&medium, &points, n, flow, now.step);
+                        let [k, steeper] = self.resistance(&medium, &points, n, slip, share, now);
+                        Resisted { k, steeper, known: points.velocities[n], slip }
                     })
                     .collect();
                 all_points.push(points);
             }
             if self.direction != Direction::ToSolids {
-                self.share_out(world, faces, exchanges, now)?;
+                self.share_out(world, faces, (exchanges, &all_points), &medium, now)?;
             }
             if self.direction == Direction::ToFluids {
                 continue;
             }
-            for ((source, exchange), points) in self.on.iter().zip(exchanges).zip(&all_points) {
-                let push = |((&k, &flow), &velocity): ((&DMat3, &DVec3), &DVec3)| {
-                    (k * (flow - velocity), k * (1.0 / now.step))
+            for (source, exchange) in self.on.iter().zip(exchanges) {
+                let push = |(resisted, &flow): (&Resisted, &DVec3)| {
+                    let slope = (resisted.k + resisted.steeper) * (1.0 / now.step);
+                    (resisted.force(flow, resisted.known), slope)
                 };
                 let resistances = exchange.resistances.par_iter().zip(&exchange.met.velocities);
-                let more: Vec<(DVec3, DMat3)> =
-                    resistances.zip(&points.velocities).map(push).collect();
+                let more: Vec<(DVec3, DMat3)> = resistances.map(push).collect();
                 source.push(world, &more)?;
             }
         }
@@ -282,58 +323,80 @@ impl CoupledDrag {
         Ok(())
     }
 
-    /// K of a point that meets a flow [m/s]: where the step would end, or else at the velocity that is known [N s/m].
+    /// How fast a point is in a flow [m/s]: where the step would end, or else as far as is known [m/s].
+    fn slip(&self, medium: &Medium, points: &Points, n: usize, flow: DVec3, step: f64) -> DVec3 {
+        let relative = points.velocities[n] - flow;
+        let Some((forces, stiffnesses)) = &points.pushes else { return relative };
+        if points.piece(n).is_some() {
+            return relative;
+        }
+        let body = points.ball(n);
+        let free = body.mass / step;
+        let pull = free * relative + forces[n] + step * stiffnesses[n] * relative;
+        settled(&self.law, medium, &body, free, pull)
+    }
+
+    /// K of a point at a slip [m/s] that is wet by a share; and in later iterations ∂(K u)/∂u − K [N s/m].
     fn resistance(
         &self,
         medium: &Medium,
         points: &Points,
         n: usize,
-        flow: DVec3,
-        step: f64,
-    ) -> DMat3 {
-        let relative = points.velocities[n] - flow;
-        let along = points.along.as_ref().map(|along| along[n]);
-        if let Some(piece) = along.and_then(|along| Piece::of_volume(along, points.radii[n])) {
-            return piece.resistance(medium, relative);
-        }
-        let body = Body { radius: points.radii[n], mass: points.masses[n] };
-        let relative = match &points.pushes {
-            Some((forces, stiffnesses)) => {
-                let free = body.mass / step;
-                let pull = free * relative + forces[n] + step * stiffnesses[n] * relative;
-                settled(&self.law, medium, &body, free, pull)
+        slip: DVec3,
+        share: DVec3,
+        now: &Moment,
+    ) -> [DMat3; 2] {
+        let is_first = now.iteration == 0;
+        let both = match points.piece(n) {
+            Some(piece) if is_first => [piece.resistance(medium, slip), DMat3::ZERO],
+            Some(piece) => [piece.resistance(medium, slip), piece.steeper(medium, slip)],
+            None => {
+                let body = points.ball(n);
+                let k = self.law.resistance(medium, &body, slip.length()).coefficient;
+                let k = DMat3::from_diagonal(DVec3::splat(k));
+                let steeper = match is_first {
+                    true => DMat3::ZERO,
+                    false => -self.law.drag(medium, &body, slip).jacobian - k,
+                };
+                [k, steeper]
             }
-            None => relative,
         };
-        let k = self.law.resistance(medium, &body, relative.length()).coefficient;
-        DMat3::from_diagonal(DVec3::splat(k))
+        both.map(|k| wetted(k * self.strength, share))
     }
 
-    /// K̂ = K / (1 + Δt ΣK/m), with the sum over all that share the faces.
+    /// K̂ and Ŝ, with the sum over all that share the faces.
     fn share_out(
         &self,
         world: &World,
         faces: &Faces,
-        exchanges: &mut [Exchange],
+        (exchanges, all_points): (&mut [Exchange], &[Points]),
+        medium: &Medium,
         now: &Moment,
     ) -> Result<()> {
-        let largest = |k: &DMat3| {
-            // A bound of the eigenvalues, row by row.
-            let rows = [k.row(0), k.row(1), k.row(2)];
-            DVec3::from(rows.map(|row| row.abs().element_sum()))
-        };
         let amounts: Vec<Vec<DVec3>> = exchanges
             .iter()
             .map(|exchange| {
-                let amount = |k: &DMat3| now.step * largest(k);
+                let amount = |resisted: &Resisted| now.step * bound(&resisted.k);
                 exchange.resistances.par_iter().map(amount).collect()
             })
             .collect();
         self.give(world, faces, exchanges, &amounts)?;
-        for exchange in exchanges {
+        for (exchange, points) in exchanges.iter_mut().zip(all_points) {
             let ratios = faces.ratios(world, &exchange.places)?;
-            exchange.resistances.par_iter_mut().zip(ratios).for_each(|(k, ratio)| {
-                *k *= 1.0 / (1.0 + ratio.max_element().max(0.0));
+            let all = exchange.resistances.par_iter_mut().zip(&exchange.met.shares).zip(ratios);
+            all.enumerate().for_each(|(n, ((resisted, &share), ratio))| {
+                let Resisted { k: whole, slip, .. } = *resisted;
+                if whole == DMat3::ZERO {
+                    return;
+                }
+                let at = |part: f64| self.resistance(medium, points, n, part * slip, share, now);
+                let ratio = ratio.max_element().max(0.0);
+                let part = left_of_slip(ratio, |part| largest_ratio(&at(part)[0], &whole));
+                let [k, steeper] = at(part);
+                let along = |of: &DMat3| slip.dot(*of * slip);
+                let rise = if along(&k) > 0.0 { along(&steeper) / along(&k) } else { 0.0 };
+                resisted.k = k * part;
+                resisted.steeper = steeper * (part / (1.0 + (1.0 / part - 1.0) * (1.0 + rise)));
             });
         }
         Ok(())
@@ -346,8 +409,8 @@ impl CoupledDrag {
             for (source, exchange) in self.on.iter().zip(exchanges) {
                 let velocities = source.velocities(world)?;
                 let given = exchange.resistances.par_iter().zip(&exchange.met.velocities);
-                let impulse = |((&k, &flow), velocity): ((&DMat3, &DVec3), DVec3)| {
-                    now.step * (k * (velocity - flow))
+                let impulse = |((resisted, &flow), velocity): ((&Resisted, &DVec3), DVec3)| {
+                    -now.step * resisted.force(flow, velocity)
                 };
                 amounts.push(given.zip(velocities).map(impulse).collect::<Vec<DVec3>>());
             }
@@ -399,4 +462,15 @@ fn wetted(k: DMat3, share: DVec3) -> DMat3 {
     let share = share.min(DVec3::ONE);
     let root = DMat3::from_diagonal(DVec3::new(share.x.sqrt(), share.y.sqrt(), share.z.sqrt()));
     root * k * root
+}
+
+/// A bound of the eigenvalues of a matrix, row by row.
+fn bound(k: &DMat3) -> DVec3 {
+    DVec3::from([k.row(0), k.row(1), k.row(2)].map(|row| row.abs().element_sum()))
+}
+
+/// The largest of the ratios of two matrices' bounds.
+fn largest_ratio(k: &DMat3, whole: &DMat3) -> f64 {
+    let (k, whole) = (bound(k), bound(whole));
+    DVec3::select(whole.cmpgt(DVec3::ZERO), k / whole, DVec3::ZERO).max_element()
 }

@@ -9,3 +9,4 @@ pub mod drag;
 mod faces;
 mod places;
 mod points;
+mod slip;

@@ -1,5 +1,7 @@
 //! Points of any Object that carry mass, as plain arrays: what coupling looks at, whichever order they are stored in.
 
+use crate::drag::Body;
+use crate::drag::rod::Piece;
 use rayon::prelude::*;
 use undine_core::glam::{DMat3, DVec3};
 use undine_core::{Handle, ParticleSystem};
@@ -21,6 +23,18 @@ pub struct Points {
     pub along: Option<Vec<DVec3>>,
 }
 
+impl Points {
+    /// The piece of a rod that point n stands for, if it does.
+    pub fn piece(&self, n: usize) -> Option<Piece> {
+        Piece::of_volume(self.along.as_ref()?[n], self.radii[n])
+    }
+
+    /// Point n as a ball.
+    pub fn ball(&self, n: usize) -> Body {
+        Body { radius: self.radii[n], mass: self.masses[n] }
+    }
+}
+
 /// Whose points.
 #[derive(Debug, Clone, Copy)]
 pub struct Source {
@@ -30,10 +44,12 @@ pub struct Source {
 }
 
 impl Source {
-    /// What an Object offers, if it has mass.
+    /// What of an Object has mass: its material particles, or else what its boundary particles hang on; nothing of what the scene moves. Never
+    /// both, which would count it twice.
     pub fn of(world: &World, object: ObjectId) -> Option<Self> {
         let offers = &world.object(object).offers;
-        Some(Self { object, material: offers.material?, along: offers.rods })
+        let material = offers.material.or_else(|| offers.boundary?.material())?;
+        Some(Self { object, material, along: offers.rods })
     }
 
     /// Where the points are [m].

@@ -6,7 +6,7 @@
 //! As a [`Force`] it resists: it is linearised at the velocity at which backward Euler would end under drag and all that
 //! drives, which is known exactly ([`step`]). So one Newton iteration takes what falls to its terminal speed without ever
 //! passing it, however long the step is. Of a rod the resistance is that at the velocity which is known, K u with u at the end
-//! of the step, as in [`crate::coupled::drag`].
+//! of the step, as in the first iteration of [`crate::coupled::drag`].
 
 pub mod law;
 pub mod rod;
@@ -153,7 +153,8 @@ impl Force for AirDrag {
         };
         let relative = at.velocity - self.wind;
         if let Some(piece) = piece(at) {
-            // The derivative of K itself is left out, so that what is left is symmetric and positive whichever way the wind turns.
+            // A secant: in one iteration it comes nearer than a step of Newton's method, and which one this is a Force does not know.
+            // In more of them it converges linearly.
             let resistance = piece.resistance(&air, relative);
             return Push { by_velocity: -resistance, ..Push::explicit(-(resistance * relative)) };
         }

@@ -9,4 +9,5 @@ mod plume;
 mod region;
 mod same;
 mod scene;
+mod stamp;
 mod wind;

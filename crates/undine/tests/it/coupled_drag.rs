@@ -224,3 +224,79 @@ fn the_bits_do_not_depend_on_threads() {
     };
     assert_eq!(run(1), run(2));
 }
+
+/// Balls in the middles of all cells of still air give each face as much as each of them takes: m_s (v − v₀) = −Δt K(e) e and m (u − u₀) = Δt K(e) e, with the slip
+/// e = v − u between both at the end of the step. So (e₀ − e)/(1/m_s + 1/m) = Δt K(e) e, which bisection solves, with drag by the square of speed, two thousand
+/// times as strong as in nature. With K of the slip before the air answers, a fifth too much would be exchanged.
+#[test]
+fn a_crowd_and_its_air_end_a_step_with_the_drag_between_both() {
+    const AIR: f64 = 1.204;
+    let (radius, density, strength, step) = (5e-3, 7600.0, 2000.0, 1.0 / 24.0);
+    let velocity = DVec3::new(2.0, -0.5, 1.0);
+    let mass = density * 4.0 / 3.0 * std::f64::consts::PI * f64::powi(radius, 3);
+    let cell = |n: usize| DVec3::new((n % 16) as f64, (n / 256) as f64, (n / 16 % 16) as f64);
+    let cloud = PointCloud {
+        positions: (0..4096).map(|n| VOXEL * (cell(n) + 0.5)).collect(),
+        numbers: BTreeMap::from([
+            ("mass".to_owned(), vec![mass; 4096]),
+            ("pscale".to_owned(), vec![radius; 4096]),
+        ]),
+        vectors: BTreeMap::from([("v".to_owned(), vec![velocity; 4096])]),
+        ..PointCloud::default()
+    };
+    let pose = Pose { translation: DVec3::splat(1.0), ..Pose::IDENTITY };
+    let room = Shape::cuboid(DVec3::splat(1.0)).unwrap().moved(&pose).unwrap();
+    let inputs: BTreeMap<String, Arc<Data>> = BTreeMap::from([
+        ("air".to_owned(), Arc::new(Data::new(Geometry::Shape(Arc::new(room))))),
+        ("balls".to_owned(), Arc::new(Data::new(Geometry::Points(cloud)))),
+    ]);
+    let node = |declaration, name: &str| Behavior::new(declaration).named(name).set("input", name);
+    let air = node(&undine_gas::air::DECLARATION, "air").set("voxel", VOXEL).set("density", AIR);
+    let drag = Behavior::new(&undine_actions::coupled::drag::DECLARATION)
+        .set("law", "newton")
+        .set("coefficient", 0.44)
+        .set("strength", strength);
+    let setup = Group::default()
+        .with(air)
+        .with(node(&undine_particles::particles::DECLARATION, "balls"))
+        .with(drag);
+    let timeline = Timeline {
+        fps: 1.0 / step,
+        substeps: Substeps::Fixed(1),
+        newton: NewtonSettings { iterations: 8, tolerance: 0.0, ..NewtonSettings::default() },
+        ..Timeline::default()
+    };
+    let budget = MemoryBudget::unlimited();
+    let kinds = undine::behaviors();
+    let mut simulation =
+        Simulation::new(&setup, &kinds, timeline, Arc::new(inputs), budget).unwrap();
+    frame(&mut simulation);
+
+    let resistance = |speed: f64| {
+        strength * 0.5 * AIR * 0.44 * std::f64::consts::PI * f64::powi(radius, 2) * speed
+    };
+    let (start, air) = (velocity.length(), AIR * VOXEL.powi(3));
+    let (mut low, mut high) = (0.0, start);
+    for _ in 0..100 {
+        let slip: f64 = 0.5 * (low + high);
+        let lost = step * resistance(slip) * slip;
+        *(if lost * (1.0 / mass + 1.0 / air) > start - slip { &mut high } else { &mut low }) = slip;
+    }
+    let wanted = velocity * (1.0 - step * resistance(low) * low / (mass * start));
+    let (_, balls) = simulation.world.particles.iter().next().unwrap();
+    let column = balls.column(balls.handle::<undine_core::glam::Vec3>("v").unwrap()).unwrap();
+    let places = balls.world_positions().unwrap();
+    let slots = 0..balls.topology().local() as u32;
+    let velocities = slots.flat_map(|slot| column.chunk(slot)).map(|v| v.as_dvec3());
+    let is_inside = |at: &DVec3| (*at - 1.0).abs().max_element() < 0.7;
+    let inside: Vec<DVec3> = places
+        .into_iter()
+        .zip(velocities)
+        .filter(|(at, _)| is_inside(at))
+        .map(|(_, v)| v)
+        .collect();
+    assert!(inside.len() > 500);
+    let off = inside.iter().fold(0.0_f64, |most, v| most.max(v.distance(wanted)));
+    println!("{} for {wanted}, off by {off}; slip {start} to {low}", inside[0]);
+    assert!(off < 1e-5 * start, "off by {off}: {} for {wanted}", inside[0]);
+}

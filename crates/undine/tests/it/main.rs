@@ -1,11 +1,13 @@
 //! The tests of the library, as one program.
 
 mod afloat;
+mod body_in_fluid;
 mod cache;
 mod coupled_buoyancy;
 mod coupled_drag;
 mod coupling;
 mod displaced;
+mod exchange;
 mod files;
 #[cfg(feature = "peer-chromium")]
 mod peer_chromium;
