@@ -1,5 +1,5 @@
 //! Hair on several processes goes as it does on one: on a head that shakes, and in air or water, whose cells lie on several of them, and where it
-//! touches itself.
+//! touches itself or falls on bodies.
 
 use super::liquid::is_where_it_is_on_one;
 use super::together::{in_the_full_tier, runs};
@@ -30,6 +30,41 @@ bending damping-time="10 ms"
 twisting damping-time="10 ms"
 collider "ball" input="ball"
 collision friction=0.3
+gravity
+output dir="cache" format="ply"
+"#;
+
+/// Three boxes on top of each other, each turned a little, and a rope that falls across the uppermost. Voxels are so small that each process
+/// has some of every one.
+const STACK: &str = r#"
+setup "stack" fps=24 frames=6 substeps=4 newton-iterations=2
+input "floor" {
+    plane
+}
+input "low" {
+    box size="20 20 20 cm" centre="0 10 0 cm"
+}
+input "middle" {
+    box size="20 20 20 cm" centre="0 30 0 cm"
+    transform rotate="0 12 0 deg"
+}
+input "high" {
+    box size="20 20 20 cm" centre="0 50 0 cm"
+    transform rotate="0 24 0 deg"
+}
+input "rope" {
+    grid-of-curves columns=1 rows=1 length="50 cm" segments=20
+    transform rotate="0 0 90 deg" translate="25 62 0 cm"
+}
+rigid-body "low" input="low" spacing="5 cm" voxel="2 cm"
+rigid-body "middle" input="middle" spacing="5 cm" voxel="2 cm"
+rigid-body "high" input="high" spacing="5 cm" voxel="2 cm"
+curves "strands" input="rope" density="900 kg/m3" radius="5 mm" youngs="3 MPa" voxel="2 cm"
+stretching
+bending damping-time="10 ms"
+twisting damping-time="10 ms"
+collider "floor" input="floor"
+collision friction=0.4
 gravity
 output dir="cache" format="ply"
 "#;
@@ -212,6 +247,37 @@ fn dense_cords_whose_contacts_are_solved_in_common_go_on_two_processes_as_on_one
 #[test]
 fn dense_cords_whose_contacts_are_solved_in_common_go_on_four_processes_as_on_one() {
     in_the_full_tier(|| dense_cords_go_as_on_one(4));
+}
+
+/// Bodies touch each other, the floor and a rope, whoever has them. Their contacts hang together and go to one process, which solves them as it
+/// would alone: nothing differs at all.
+fn stack_goes_as_on_one(processes: usize) {
+    let (one, several) = on_one_and_several(STACK, processes);
+    let bodies = ["low-boundary", "middle-boundary", "high-boundary"];
+    for frame in [2, 4, 6] {
+        for object in bodies.iter().copied().chain(["strands"]) {
+            let wanted = points(&one, object, frame);
+            let off = farthest(&points(&several, object, frame), &wanted);
+            assert!(off == 0.0, "{object} in frame {frame} on {processes} processes: {off} m");
+            let gone = farthest(&points(&one, object, 1), &wanted);
+            assert!(object == "strands" || gone < 1e-3, "{object} in frame {frame}: {gone} m");
+        }
+    }
+    // The rope lies on the uppermost box, and its ends hang down beside it.
+    let heights: Vec<f64> = points(&several, "strands", 6).iter().map(|at| at.y).collect();
+    let (least, most) =
+        heights.iter().fold((f64::MAX, f64::MIN), |(a, b), y| (a.min(*y), b.max(*y)));
+    assert!(least < 0.58 && most > 0.604, "from {least} m to {most} m");
+}
+
+#[test]
+fn a_rope_on_a_stack_of_boxes_goes_on_two_processes_as_on_one() {
+    stack_goes_as_on_one(2);
+}
+
+#[test]
+fn a_rope_on_a_stack_of_boxes_goes_on_four_processes_as_on_one() {
+    in_the_full_tier(|| stack_goes_as_on_one(4));
 }
 
 #[test]
