@@ -310,7 +310,7 @@ fn farthest(parts: &[Part], world: &World) -> Result<Moved> {
 fn record_contacts(world: &mut World, touch: Option<&TouchReport>, now: &Moment) {
     if let Some(touch) = touch {
         world.solves.push(SolveRecord {
-            system: "contacts",
+            system: if touch.in_common == 0 { "contacts" } else { "contacts in common" },
             unknowns: touch.contacts,
             iterations: touch.sweeps,
             residual: touch.residual / now.step,

@@ -84,7 +84,8 @@ pub const DECLARATION: Declaration = Declaration {
             [0.0; 3],
             "torque per change of direction, of each axis of the source's frame",
         )
-        .not_negative(),
+        .not_negative()
+        .usually(0.0, 1e9),
         Parameter::choice(
             "emission",
             &[

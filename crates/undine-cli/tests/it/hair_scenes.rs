@@ -55,3 +55,38 @@ pressure
 coupled-drag
 coupled-buoyancy
 "#;
+
+/// A tuft of some twenty strands, of which the lower parts are in a tank of water, and which is pulled to the side: each pushes the other.
+pub const WET: &str = r#"
+setup "wet" fps=24 frames=4 substeps=2
+input "pool" {
+    box size="32 16 32 cm" centre="0 8 0 cm"
+}
+input "tank" {
+    box size="32 60 32 cm" centre="0 30 0 cm"
+    invert
+}
+input "tuft" {
+    sphere radius="4 cm" form="surface"
+    scatter on="surface" count=80 seed=7
+    strands length="16 cm" segments=12 bend="0 -1 0" curl-radius="2 mm" curl-length="5 cm" variation=0.2 towards="0 -1 0" within="60 deg"
+    transform {
+        translate interpolation="cubic" {
+            key "0 s" "0 25 0 cm"
+            key "0.15 s" "8 23 0 cm"
+        }
+    }
+}
+curves "strands" input="tuft" radius="0.25 mm" youngs="0.3 GPa" roots="clamped" voxel="1 cm"
+stretching
+bending damping-time="5 ms"
+twisting damping-time="5 ms"
+hybrid "water" input="pool" voxel="2 cm"
+collider "tank" input="tank"
+walls
+pressure
+gravity
+coupled-drag
+coupled-buoyancy
+output dir="cache" format="ply"
+"#;

@@ -40,6 +40,8 @@ pub struct Air {
     places: Vec<ChannelKey>,
     /// Names of what is carried.
     names: Vec<String>,
+    /// Whether it has said already that the flow is too fast for its steps.
+    has_told: bool,
 }
 
 impl Object for Air {
@@ -54,7 +56,7 @@ impl Object for Air {
             ["density", "temperature"].map(str::to_owned).into_iter().chain(named).collect();
         let offers = Offers { fluid: Some(channels.field), ..Offers::default() };
         let id = ingest.offer(domain, BTreeMap::new(), offers);
-        Ok(vec![Self { id, settings, channels, region, places, names }])
+        Ok(vec![Self { id, settings, channels, region, places, names, has_told: false }])
     }
 
     fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
@@ -155,6 +157,10 @@ impl Object for Air {
 /// How far velocities are extended into walls and surroundings [voxels].
 const EXTENDED: u32 = 3;
 
+/// In a step, air should cross no more voxels than this: each way is found in one go, by three looks at the velocity, and misses what lies
+/// between them.
+const FARTHEST: f64 = 32.0;
+
 impl Air {
     fn domain<'w>(&self, world: &'w World) -> &'w GridDomain {
         &world.domains[world.object(self.id).domain]
@@ -244,7 +250,31 @@ impl Air {
         extend(self.domain(world), &world.volumes[field.volume], field, EXTENDED)
     }
 
+    /// Warns once of a flow that is too fast for its steps.
+    fn tell_of_fast(&mut self, world: &World, now: &Moment) -> Result<()> {
+        if self.has_told {
+            return Ok(());
+        }
+        let (field, voxel) = (&self.channels.field, self.settings.voxel);
+        let fastest =
+            carry::fastest(self.domain(world), &world.volumes[field.volume], field.velocity)?;
+        let crossed = f64::from(fastest) * now.step / voxel;
+        if crossed > FARTHEST {
+            self.has_told = true;
+            tracing::warn!(
+                "{}: air of {fastest:.3} m/s crosses {crossed:.0} voxels in a substep of {:.3e} s, in frame {}; it is followed well over up to \
+                 {FARTHEST}. Ask for {:.0} times as many `substeps`, set `cfl`, or make `voxel` larger",
+                world.object(self.id).path,
+                now.step,
+                now.frame,
+                (crossed / FARTHEST).ceil()
+            );
+        }
+        Ok(())
+    }
+
     fn carry(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        self.tell_of_fast(world, now)?;
         let field = &self.channels.field;
         let (domain, volume) = (self.domain(world), &world.volumes[field.volume]);
         let Settings { traces, scheme, .. } = self.settings;

@@ -107,6 +107,7 @@ pub(super) fn solve(
     let mut found = together(processes, &own, &all)?;
     found.touched.forces.extend(held);
     found.touched.report.contacts = chosen.chosen.len();
+    found.touched.report.in_common = common.list.len();
     Ok(found)
 }
 

@@ -102,6 +102,8 @@ pub enum NewtonError {
 fn hint(report: &str) -> &'static str {
     if report.contains("singular") {
         "; hard rows that say the same twice, such as more rigid bars than points can follow, have no one solution: leave some out, or make them stiff instead of rigid"
+    } else if report.contains("definite") {
+        "; beside a stiffness of more than some 1e15 times another one, numbers lose the other: look for one that is far too large, or make the step shorter"
     } else {
         ""
     }

@@ -30,6 +30,8 @@ pub struct TouchSettings {
 pub struct TouchReport {
     /// How many contacts there were.
     pub contacts: usize,
+    /// How many of them hang together so far that several processes solved them in common.
+    pub in_common: usize,
     /// Sweeps over all contacts.
     pub sweeps: usize,
     /// By how much a contact was off at most in the last sweep [m].

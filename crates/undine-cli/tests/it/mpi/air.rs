@@ -42,7 +42,19 @@ fn fine() -> String {
     PLUME.replace("voxel=\"2 cm\"", "voxel=\"4 cm\" fine-smoke=#true")
 }
 
-fn rises_as_on_one(scene: &str, processes: usize) {
+/// Every other solve mirrors the velocity, and ways are looked up to and fro: more of what lies beyond borders is read than otherwise. Such a flow
+/// makes ten thousand times as much of what rounding does in five frames; so pressure is solved for until it is the same on any number of
+/// processes, and what is left is what borders do.
+fn reflected() -> String {
+    let changed = PLUME
+        .replace("voxel=\"2 cm\"", "voxel=\"2 cm\" reflection=#true advection=\"bfecc\"")
+        .replace("\npressure\n", "\npressure tolerance=1e-9\n");
+    assert!(changed.contains("bfecc") && changed.contains("1e-9"));
+    changed
+}
+
+/// Smoke, whose density is 1 where it comes from, may be off by so much.
+fn rises_as_on_one(scene: &str, processes: usize, tolerance: f32) {
     let (one, several) = (Stage::new(scene), Stage::new(scene));
     succeeds(&["run", &one.scene(), "--quiet"]);
     runs(processes, &several, &["--quiet"]);
@@ -54,29 +66,39 @@ fn rises_as_on_one(scene: &str, processes: usize) {
         assert!(total > 100.0, "{total}");
         let pairs = found.values().flatten().zip(wanted.values().flatten());
         let off = pairs.fold(0.0_f32, |most, (a, b)| most.max((a - b).abs()));
-        assert!(off < 1e-3, "frame {frame} on {processes} processes: smoke is off by {off}");
+        assert!(off < tolerance, "frame {frame} on {processes} processes: smoke is off by {off}");
     }
 }
 
 #[test]
 fn smoke_rises_on_two_processes_as_on_one() {
-    rises_as_on_one(PLUME, 2);
+    rises_as_on_one(PLUME, 2, 1e-3);
 }
 
 #[test]
 fn smoke_rises_on_four_processes_as_on_one() {
-    in_the_full_tier(|| rises_as_on_one(PLUME, 4));
+    in_the_full_tier(|| rises_as_on_one(PLUME, 4, 1e-3));
 }
 
 /// Voxels of smoke and the cells that they are in may lie on different processes.
 #[test]
 fn fine_smoke_rises_on_two_processes_as_on_one() {
-    rises_as_on_one(&fine(), 2);
+    rises_as_on_one(&fine(), 2, 1e-3);
 }
 
 #[test]
 fn fine_smoke_rises_on_four_processes_as_on_one() {
-    in_the_full_tier(|| rises_as_on_one(&fine(), 4));
+    in_the_full_tier(|| rises_as_on_one(&fine(), 4, 1e-3));
+}
+
+#[test]
+fn reflected_smoke_rises_on_two_processes_as_on_one() {
+    rises_as_on_one(&reflected(), 2, 1e-5);
+}
+
+#[test]
+fn reflected_smoke_rises_on_four_processes_as_on_one() {
+    in_the_full_tier(|| rises_as_on_one(&reflected(), 4, 1e-5));
 }
 
 #[test]

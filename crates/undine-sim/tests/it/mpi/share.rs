@@ -242,6 +242,8 @@ pub fn contacts(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
             let shared = solve(&stand, Some(processes), both, &settings)?;
             is_near(&shared, &alone, tolerance);
             is_the_same_everywhere(&**processes, &shared);
+            let in_common = shared.solved.linearised.touch.map_or(0, |report| report.in_common);
+            assert_eq!(in_common > 0, contacts_alone == 0 && processes.count() > 1);
         }
     }
     Ok(())
