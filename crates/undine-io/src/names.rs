@@ -60,6 +60,9 @@ pub const VOLUMES: &[Known] = &[
     known("collision", "collision", "m", Meaning::LevelSet),
 ];
 
+/// The channel of places at rest, which are moved and scaled as positions are, whatever type a file gives them.
+pub const REST: &str = "rest";
+
 /// The channels of points. Of two that a file calls the same, the first is what a reader calls it.
 pub const POINTS: &[Known] = &[
     known("position", "P", "m", Meaning::Plain),
@@ -67,6 +70,7 @@ pub const POINTS: &[Known] = &[
     known("velocity", "v", "m/s", Meaning::Plain),
     known("pscale", "pscale", "m", Meaning::Plain),
     known("radius", "pscale", "m", Meaning::Plain),
+    known(REST, REST, "m", Meaning::Plain),
     known("id", "id", "", Meaning::Plain),
     known("age", "age", "s", Meaning::Plain),
     known("mass", "mass", "kg", Meaning::Plain),

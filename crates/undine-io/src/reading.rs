@@ -97,8 +97,12 @@ impl Reading {
 
 /// Scales the channels that are lengths, or lengths per time.
 fn scale_lengths(channels: &mut Channels, factor: f64) {
-    for (_, values) in channels.iter_mut().filter(|(name, _)| names::is_length(name)) {
+    for (name, values) in channels.iter_mut().filter(|(name, _)| names::is_length(name)) {
         match values {
+            // Positions are scaled without being rounded to single precision, and what is the same as they are stays the same.
+            Values::Vec3(places) if name == names::REST => {
+                *values = Values::DVec3(places.iter().map(|at| at.as_dvec3() * factor).collect());
+            }
             Values::F32(values) => {
                 values.iter_mut().for_each(|v| *v = (f64::from(*v) * factor) as f32);
             }

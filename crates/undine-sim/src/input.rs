@@ -108,6 +108,9 @@ pub const VELOCITY: &str = "v";
 /// A vector channel that holds no direction of space, and so is not turned with the geometry.
 pub const COLOUR: &str = "Cd";
 
+/// The channel of places at rest [m], which are moved, turned and scaled as positions are.
+pub const REST: &str = "rest";
+
 impl Data {
     /// Points without channels.
     pub fn points(positions: Vec<DVec3>) -> Self {
@@ -292,11 +295,17 @@ impl Data {
 }
 
 impl PointCloud {
-    /// Turns and moves all of it: positions, and vectors but for [colours](COLOUR).
+    /// Puts all places elsewhere: positions, and those at [rest](REST).
+    pub fn place(&mut self, elsewhere: impl Fn(DVec3) -> DVec3) {
+        let at_rest = self.vectors.get_mut(REST).into_iter().flatten();
+        self.positions.iter_mut().chain(at_rest).for_each(|at| *at = elsewhere(*at));
+    }
+
+    /// Turns and moves all of it: places, and vectors but for [colours](COLOUR).
     pub fn turn(&mut self, pose: &Pose) {
-        self.positions.iter_mut().for_each(|at| *at = pose.to_world(*at));
+        self.place(|at| pose.to_world(at));
         for (name, vectors) in &mut self.vectors {
-            if name != COLOUR {
+            if name != COLOUR && name != REST {
                 vectors.iter_mut().for_each(|vector| *vector = pose.rotation * *vector);
             }
         }

@@ -439,9 +439,16 @@ fn met_on_the_way(
     to: [DVec3; 2],
     radius: f64,
 ) -> Result<Option<(bool, f64, Near)>> {
-    let Some(first) = solid.first_impact_of_edge(from, to, radius)? else { return Ok(None) };
+    // What only knows its distance is asked for what goes through alone: the rest is seen where it ends, and looking for it takes long.
+    let first = match solid.has_edges() {
+        true => match solid.first_impact_of_edge(from, to, radius)? {
+            None => return Ok(None),
+            first => first,
+        },
+        false => None,
+    };
     let through = solid.first_impact_of_edge(from, to, NEARLY * radius)?;
-    let (part, impact) = through.unwrap_or(first);
+    let Some((part, impact)) = through.or(first) else { return Ok(None) };
     let to = to[0].lerp(to[1], part);
     let near = solid.nearest(to);
     let ended = Near { normal: near.normal, gap: near.distance - radius, point: near.point };
@@ -479,6 +486,11 @@ fn deepest(solid: &dyn Solid, from: DVec3, to: DVec3) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     let (mut one, mut other) = (1.0 - GOLDEN, GOLDEN);
     let (mut first, mut second) = (at(one), at(other));
+    if first == second {
+        (low, high) = lowest(first, from.distance(to), at);
+        (one, other) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
+        (first, second) = (at(one), at(other));
+    }
     for _ in 0..CUTS {
         if first <= second {
             (high, other, second) = (other, one, first);
@@ -491,6 +503,17 @@ fn deepest(solid: &dyn Solid, from: DVec3, to: DVec3) -> f64 {
         }
     }
     0.5 * (low + high)
+}
+
+/// Between which parts of a way of a length [m] it is deepest, where two parts of it are as deep as each other, at a `level` [m]. Beyond the band of a level
+/// set all are, and one has to look wherever something may be deeper.
+fn lowest(level: f64, length: f64, at: impl Fn(f64) -> f64) -> (f64, f64) {
+    const MOST: f64 = 64.0;
+    let places = (2.0 * length / level.abs()).ceil().clamp(2.0, MOST);
+    let place = |n: f64| ((n + 0.5) / places, at((n + 0.5) / places));
+    let deeper = |one: (f64, f64), other: (f64, f64)| if other.1 < one.1 { other } else { one };
+    let (part, _) = (1..places as u32).map(|n| place(f64::from(n))).fold(place(0.0), deeper);
+    ((part - 1.0 / places).max(0.0), (part + 1.0 / places).min(1.0))
 }
 
 /// A box around a box in a pose.

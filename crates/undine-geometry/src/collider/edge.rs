@@ -15,7 +15,7 @@ use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
 
 /// An edge of which an end begins nearer to the mesh than this part of its radius grows out of it.
-const ROOTED: f64 = 0.25;
+pub(super) const ROOTED: f64 = 0.25;
 
 /// How an edge of a radius [m] goes, from time 0 to time 1, in the collider's coordinates.
 #[derive(Debug, Clone, Copy)]

@@ -2,6 +2,7 @@
 
 use super::advance::{Gone, Way, first_contact};
 use super::edge::{EdgeTouch, EdgeWay, MeshWay};
+use super::edge_distance;
 use super::moving::{Deforming, Moving};
 use super::triangles::{half_thickness, touch_resting};
 use crate::error::{GeometryError, Result};
@@ -224,14 +225,7 @@ impl FormStep<'_> {
             }
             Self::Level { set, bounds, distance, .. } => {
                 let width = f64::from(set.width());
-                // Beyond the band distances are its width, and beside its end they are mixed with that.
-                if way.radius > (width - set.voxel_size()).min(0.95 * width) {
-                    return Err(GeometryError::BadParameter {
-                        what: "the radius of a sphere that is swept against a level set [m]",
-                        found: way.radius,
-                        wanted: "less than the width of its band by a voxel",
-                    });
-                }
+                check_radius(set, way.radius)?;
                 // The level set is that of the end. What carries its surface there carries the sphere's start along.
                 let carried = left * self.nearest_and_velocity(way.from).1;
                 let way = Way { from: way.from + carried, ..way };
@@ -250,11 +244,12 @@ impl FormStep<'_> {
         }
     }
 
-    /// The first touch of the inside of an edge with an edge of a mesh during a leg, and how near it may come on the next [m].
+    /// The first touch of an edge during a leg of a duration [s], and how near it may come on the next [m].
     pub fn first_touch_of_edge(
         &self,
         leg: usize,
         way: &EdgeWay,
+        duration: f64,
     ) -> Result<(Option<EdgeTouch>, Option<f64>)> {
         match self {
             Self::Mesh(mesh) => {
@@ -262,7 +257,21 @@ impl FormStep<'_> {
                 MeshWay { mesh, end: None, near, duration: 0.0 }.first_touch(way)
             }
             Self::Deforming(moving) => moving.first_touch_of_edge(leg, way),
-            Self::Solid(_) | Self::Level { .. } => Ok((None, None)),
+            Self::Solid(solid) => Ok(self.advance_edge(way, 1.0, |at| solid.distance(at))),
+            Self::Level { set, bounds, distance, .. } => {
+                check_radius(set, way.radius)?;
+                // As for a sphere: the level set is that of the end.
+                let carried = |at: DVec3| at + duration * self.nearest_and_velocity(at).1;
+                let way = EdgeWay { from: way.from.map(carried), ..*way };
+                let sampler = set.sampler(distance);
+                // Beyond the band distances are its width, which would take many steps from far away.
+                let beyond = |at: DVec3| match bounds {
+                    Some(all) => at.distance(at.clamp(all.min, all.max)),
+                    None => 0.0,
+                };
+                let distance = |at: DVec3| sampler.distance(at).max(beyond(at));
+                Ok(self.advance_edge(&way, STEEPNESS_BETWEEN_VOXELS, distance))
+            }
         }
     }
 
@@ -284,6 +293,21 @@ impl FormStep<'_> {
         (touch, kept)
     }
 
+    fn advance_edge(
+        &self,
+        way: &EdgeWay,
+        steepness: f64,
+        distance: impl Fn(DVec3) -> f64,
+    ) -> Gone<EdgeTouch> {
+        let (when, kept) = edge_distance::first_contact(way, steepness, distance);
+        let touch = when.map(|when| {
+            let [a, b] = [0, 1].map(|end| way.from[end].lerp(way.to[end], when.time));
+            let (near, velocity) = self.nearest_and_velocity(a.lerp(b, when.part));
+            (when.part, Touch { time: when.time, ..Touch::at_once(near, velocity) })
+        });
+        (touch, kept)
+    }
+
     /// Asks the solid that the form is at the end of the step.
     fn with_solid<R>(&self, ask: impl FnOnce(&dyn Solid) -> R) -> R {
         match self {
@@ -296,6 +320,19 @@ impl FormStep<'_> {
             }
         }
     }
+}
+
+/// Refuses what is thicker than a level set knows distances: beyond the band they are its width, and beside its end they are mixed with that.
+fn check_radius(set: &LevelSet, radius: f64) -> Result<()> {
+    let width = f64::from(set.width());
+    if radius > (width - set.voxel_size()).min(0.95 * width) {
+        return Err(GeometryError::BadParameter {
+            what: "the radius of a sphere that is swept against a level set [m]",
+            found: radius,
+            wanted: "less than the width of its band by a voxel",
+        });
+    }
+    Ok(())
 }
 
 impl std::fmt::Debug for FormStep<'_> {

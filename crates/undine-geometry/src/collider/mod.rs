@@ -24,6 +24,7 @@
 
 mod advance;
 mod edge;
+mod edge_distance;
 mod form;
 mod moving;
 mod sweep;
@@ -367,9 +368,11 @@ impl ColliderStep<'_> {
         Ok(None)
     }
 
-    /// Where the inside of an edge of `radius` [m] first touches an edge of a mesh, whose ends go straight from `from` to `to` [m] during
-    /// the step: which part of it, and the touch of a sphere there. `None` if it is free to go, or it is not triangles that things bump
-    /// into here. What touches from the start may slide along and leave, as a sphere may.
+    /// Where an edge of `radius` [m] first touches, whose ends go straight from `from` to `to` [m] during the step: which part of it, and the
+    /// touch of a sphere there. `None` if it is free to go. What touches from the start may slide along and leave, as a sphere may.
+    ///
+    /// Of triangles, it is their edges that are touched, by the inside of this one; all else is what spheres find. A touch of what only
+    /// knows its distance is early by a half of the radius at most, or more where an edge goes along it for thousands of its radii.
     pub fn first_impact_of_edge(
         &self,
         from: [DVec3; 2],
@@ -391,7 +394,8 @@ impl ColliderStep<'_> {
                 radius,
                 kept,
             };
-            let (touch, next) = self.form.first_touch_of_edge(number, &way)?;
+            let duration = (leg.finish - leg.begin) * self.duration;
+            let (touch, next) = self.form.first_touch_of_edge(number, &way, duration)?;
             kept = next.or(kept);
             if let Some((part, touch)) = touch {
                 let at = |end: usize| way.from[end].lerp(way.to[end], touch.time);
@@ -401,6 +405,11 @@ impl ColliderStep<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Whether it is made of triangles, whose edges things bump into; else it only knows its distance.
+    pub fn has_edges(&self) -> bool {
+        matches!(self.form, FormStep::Mesh(_) | FormStep::Deforming(_))
     }
 
     /// A touch of a sphere whose centre is at a place in the collider's coordinates, at a time of the step.

@@ -4,6 +4,7 @@ mod bvh;
 mod bvh_near;
 mod ccd;
 mod collider;
+mod collider_edges;
 mod collider_hostile;
 mod deforming;
 mod forms;

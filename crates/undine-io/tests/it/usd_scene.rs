@@ -114,11 +114,14 @@ fn far_from_the_origin_no_digit_is_lost_that_matters() {
     let file = folder.path().join("far.usda");
     let far = DVec3::new(10_000.0, -3.0, 250_000.0);
     let positions: Vec<DVec3> = (0..4).map(|n| far + DVec3::splat(0.001 * f64::from(n))).collect();
-    let cloud = Points { positions: positions.clone(), channels: Channels::new() };
+    let rest = Values::DVec3(positions.clone());
+    let channels = Channels::from([("rest".to_owned(), rest)]);
+    let cloud = Points { positions: positions.clone(), channels };
     let cloud = Geometry { points: cloud, faces: None, curves: None };
     undine_io::write(&file, &cloud, &Default::default()).unwrap();
-    let again = undine_io::read(&file).unwrap().points.positions;
+    let Points { positions: again, channels } = undine_io::read(&file).unwrap().points;
     assert!(again.iter().zip(&positions).all(|(a, b)| a.distance(*b) < 1e-6), "{again:?}");
+    assert_eq!(channels["rest"].vectors().unwrap()[..], again[..]);
 }
 
 const TRIANGLE: &str = "int[] faceVertexCounts = [3]\nint[] faceVertexIndices = [0, 1, 2]\npoint3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]";
@@ -134,6 +137,20 @@ fn units_and_axes_become_metres_and_y_up() {
     let mesh = read_at(&scene(&format!("( metersPerUnit = 2 upAxis = \"Z\" )\n{body}")), None);
     assert_near(&mesh.points.positions, &[[0.0; 3], [2.0, 0.0, 0.0], [0.0, 0.0, -2.0]]);
     assert_near(&mesh.points.channels["v"].vectors().unwrap()[..1], &[[0.0, 2.0, 0.0]]);
+}
+
+/// Other programs write them as `float3`, of which scene description says nothing.
+#[test]
+fn places_at_rest_are_places_whatever_type_they_have() {
+    for kind in ["float3", "point3f", "vector3f"] {
+        let folder = scene(&format!(
+            "( upAxis = \"Z\" )\ndef BasisCurves \"H\" {{ point3f[] points = [(0.1, 0.2, 0.3), (7.7, 0.6, 0)]\nint[] curveVertexCounts = [2]\nuniform token type = \"linear\"\n{kind}[] primvars:rest = [(0.1, 0.2, 0.3), (7.7, 0.6, 0)] ( interpolation = \"vertex\" )\n{kind}[] primvars:other = [(1, 0, 0), (1, 0, 0)] ( interpolation = \"vertex\" )\ndouble3 xformOp:translate = (5, 4, 3)\nfloat xformOp:rotateX = 33\nuniform token[] xformOpOrder = [\"xformOp:translate\", \"xformOp:rotateX\"] }}"
+        ));
+        let points = read_at(&folder, None).points;
+        let rest = points.channels["rest"].vectors().unwrap();
+        assert_eq!(rest[..], points.positions[..], "{kind}");
+        assert!((rest[1].distance(rest[0]) - 0.07617).abs() < 1e-4, "in metres: {rest:?}");
+    }
 }
 
 #[test]

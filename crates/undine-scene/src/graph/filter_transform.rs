@@ -15,7 +15,7 @@ pub(super) static TRANSFORM: Declaration = Declaration {
     kind: Kind::Filter,
     doc: "Moves, turns and scales, also over time",
     about: "What moves by keys gets velocities that are the exact derivative of its way: solids, level sets and surfaces as a motion of the \
-            whole, everything else as a channel `v`. Solids keep their formulas and can only be scaled alike in all directions.",
+            whole, everything else as a channel `v`. Places `rest` are moved, turned and scaled as positions are. Solids keep their formulas and can only be scaled alike in all directions.",
     parameters: &[
         Parameter::vector(
             "translate",
@@ -96,13 +96,12 @@ fn placed(call: &Call<'_>, way: &Way, scale: DVec3, scaling: &Setting) -> Result
     let growth = rate(scaling, call.time, false);
     let mut cloud = rest.cloud()?.into_owned();
     let mut moving = Vec::with_capacity(cloud.positions.len());
-    for at in &mut cloud.positions {
-        let arm = *at - way.pivot;
-        let grown = way.pivot + scale * arm;
-        *at = grown;
-        let turned = pose.rotation * grown;
-        moving.push(twist.at(turned) + pose.rotation * (growth * arm));
+    let grown = |at: DVec3| way.pivot + scale * (at - way.pivot);
+    for &at in &cloud.positions {
+        let turned = pose.rotation * grown(at);
+        moving.push(twist.at(turned) + pose.rotation * (growth * (at - way.pivot)));
     }
+    cloud.place(grown);
     for (name, vectors) in &mut cloud.vectors {
         if name == undine_sim::input::VELOCITY {
             vectors.iter_mut().for_each(|velocity| *velocity *= scale);

@@ -49,7 +49,7 @@ pub(super) static LOADED: Declaration = Declaration {
     name: LOAD,
     kind: Kind::Source,
     doc: "Points, a mesh, curves or a level set from a PLY, OBJ, STL, USD or VDB file",
-    about: "Lengths, velocities `v` and radii `pscale` are converted to metres, and everything is turned to the scene's up axis; USD and VDB \
+    about: "Lengths, velocities `v`, radii `pscale` and places `rest` are converted to metres, and everything is turned to the scene's up axis; USD and VDB \
             files, and those of a cache, say their own. Of numbered files, that of the frame is read, and of a USD file that moves, the frame as its time code; use \
             `animate` for what lies between frames. Of a VDB file, the first level set or points are read, and beside a level \
             set the velocities `vel` or `v`, as its channel `v`.",
@@ -411,7 +411,7 @@ fn converted(call: &Call<'_>, found: &Found) -> Result<Data, Fault> {
         };
     }
     let mut cloud = data.cloud()?.into_owned();
-    cloud.positions.iter_mut().for_each(|at| *at *= metres);
+    cloud.place(|at| at * metres);
     for name in [VELOCITY, "velocity"] {
         cloud.vectors.get_mut(name).into_iter().flatten().for_each(|velocity| *velocity *= metres);
     }

@@ -32,8 +32,8 @@ pub const DECLARATION: Declaration = Declaration {
             push its vertices; `stretching`, `bending` and `twisting` make it a rod; `attachment` and collisions hold it by its \
             vertices. Roots may be held as the input moves. Vectors `N` on vertices of the input say where the first axis of \
             cross-sections looks. Vectors `rest` on them are the places of vertices in another shape, which they are at rest in instead: lengths, \
-            masses and natural curvature are of that shape, wherever it is as a whole, and the twist is that of the input. `sag-free` \
-            looks for a shape by itself.",
+            masses and natural curvature are of that shape, wherever it is as a whole. Its first edge is carried to where it begins by the \
+            least turn. The twist is that of the input, but where a closed curve closes. `sag-free` looks for a shape by itself.",
     parameters: &[
         Parameter::new("input", Type::Input, "curves"),
         Parameter::number(

@@ -6,9 +6,12 @@ use super::section::Section;
 use undine_core::glam::{DMat3, DVec3};
 use undine_core::mesh::{Curves, Strands};
 use undine_core::{Bucket, GridDomain};
-use undine_sim::input::PointCloud;
+use undine_sim::input::{PointCloud, REST};
 use undine_sim::newton::shape::Rods;
 use undine_sim::{Id, Ingest, Result, Values};
+
+/// Curves that begin longer or shorter than at rest by more than this factor, all together, are hardly meant to.
+const MOST_STRETCH: f64 = 3.0;
 
 /// How the scene holds the roots of strands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +84,7 @@ impl Start {
         // A shape that hangs as it begins is looked for from where it begins.
         let rest = match values.flag("sag-free")? {
             true => None,
-            false => cloud.vectors.get("rest").filter(|rest| **rest != cloud.positions),
+            false => cloud.vectors.get(REST).filter(|rest| **rest != cloud.positions),
         };
         if let Some(rest) = rest {
             let help = "give each its place at rest, or take the channel out";
@@ -111,7 +114,26 @@ impl Start {
         }
         let ball = |volume: &f64| (0.75 / std::f64::consts::PI * volume).cbrt();
         start.ball = volume.iter().map(ball).collect();
+        if let Some(oddity) = start.odd_lengths() {
+            tracing::warn!("`{}`: {oddity}", ingest.path);
+        }
         Ok(start)
+    }
+
+    /// What is odd about lengths at rest beside those of the beginning, in words: whoever gives places at rest in another unit hardly sees
+    /// why all hair flies apart.
+    fn odd_lengths(&self) -> Option<String> {
+        let length = |at: &[DVec3]| -> f64 {
+            self.edges.iter().map(|&[a, b]| at[a as usize].distance(at[b as usize])).sum()
+        };
+        let (begins, rests) = (length(&self.positions), length(&self.at_rest.as_ref()?.places));
+        let is_odd = rests > MOST_STRETCH * begins || begins > MOST_STRETCH * rests;
+        is_odd.then(|| {
+            format!(
+                "by their channel `{REST}` its curves are {rests:.3e} m long at rest, all together, but they begin with {begins:.3e} m; \
+                 give both in one unit, or take the channel out"
+            )
+        })
     }
 
     fn add(
@@ -273,4 +295,32 @@ pub fn check_reach(
         what,
         "move it nearer to the origin, look at its unit, or give a larger `voxel`",
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A strand of 4 cm in two edges, and its places at rest so many times as far apart.
+    fn strand(factor: f64) -> Start {
+        let positions: Vec<DVec3> = (0..3).map(|n| DVec3::X * 0.02 * f64::from(n)).collect();
+        let places = positions.iter().map(|at| *at * factor).collect();
+        Start {
+            positions,
+            edges: vec![[0, 1], [1, 2]],
+            at_rest: Some(AtRest { places, frame: Vec::new() }),
+            ..Start::default()
+        }
+    }
+
+    #[test]
+    fn rest_lengths_in_another_unit_are_told_and_a_spring_that_is_pulled_out_is_not() {
+        let told = strand(100.0).odd_lengths().unwrap();
+        assert!(told.contains("4.000e0 m long at rest") && told.contains("4.000e-2 m"), "{told}");
+        assert!(strand(0.01).odd_lengths().is_some());
+        for factor in [0.34, 1.0, 2.9] {
+            assert_eq!(strand(factor).odd_lengths(), None, "{factor}");
+        }
+        assert_eq!(Start { at_rest: None, ..strand(100.0) }.odd_lengths(), None);
+    }
 }

@@ -3,6 +3,7 @@
 use super::super::compose::Composed;
 use super::super::layer::{Array, Value};
 use super::super::type_name::{Role, TypeName};
+use crate::names::REST;
 use crate::table::{Channels, Values};
 use undine_core::glam::{DMat3, DMat4, DVec3, Vec3};
 
@@ -184,6 +185,8 @@ fn channels(
             _ => match name.strip_prefix("primvars:") {
                 // `ids` are said again for those who do not read them.
                 Some("id") if prim.value("ids", time).is_some() => continue,
+                // Other programs write these places as plain `float3`.
+                Some(REST) => (REST, Some(Role::Point)),
                 Some(channel) if !channel.ends_with(":indices") => (channel, None),
                 _ => continue,
             },
@@ -328,6 +331,10 @@ fn scaled(values: Values, factor: f64) -> Values {
 
 fn placed(values: Values, role: Role, space: &Space) -> Values {
     match values {
+        // As positions are: where both are the same, they stay the same.
+        Values::Vec3(values) if role == Role::Point => {
+            Values::DVec3(values.iter().map(|v| space.place(role, v.as_dvec3())).collect())
+        }
         Values::Vec3(values) if role != Role::None => {
             Values::Vec3(values.iter().map(|v| space.place(role, v.as_dvec3()).as_vec3()).collect())
         }

@@ -4,7 +4,7 @@ use super::identifier;
 use crate::Geometry;
 use crate::error::{IoError, Result};
 use crate::metadata::{Datum, FileMetadata};
-use crate::names::{UpAxis, has_direction};
+use crate::names::{REST, UpAxis, has_direction};
 use crate::table::{Channels, Curves, Faces, Points, Precision, Values};
 use crate::usd::layer::{Array, Attribute, Fields, Layer, Prim, Value};
 use std::collections::BTreeSet;
@@ -107,6 +107,7 @@ fn prim(geometry: &Geometry, name: String, form: &Form) -> Result<Prim> {
         time: form.time,
         precision: form.precision,
         up: form.metadata.up,
+        origin: form.origin,
         names: BTreeSet::new(),
     };
     let type_name = match (faces, curves) {
@@ -127,7 +128,7 @@ fn prim(geometry: &Geometry, name: String, form: &Form) -> Result<Prim> {
         }
         (None, None) => "Points",
     };
-    sheet.points(points, form.origin)?;
+    sheet.points(points)?;
     let mut attributes = sheet.attributes;
     attributes.extend(placing(form.metadata.up.to_file(form.origin)));
     Ok(Prim { name, type_name: type_name.to_owned(), attributes, ..Prim::default() })
@@ -139,6 +140,8 @@ struct Sheet {
     time: Option<f64>,
     precision: Precision,
     up: UpAxis,
+    /// What places are relative to [m].
+    origin: DVec3,
     names: BTreeSet<String>,
 }
 
@@ -157,8 +160,8 @@ impl Sheet {
         self.attributes.push(attribute);
     }
 
-    fn points(&mut self, points: &Points, origin: DVec3) -> Result<()> {
-        let up = self.up;
+    fn points(&mut self, points: &Points) -> Result<()> {
+        let (up, origin) = (self.up, self.origin);
         let local = || points.positions.iter().map(|&p| up.to_file(p - origin).as_vec3());
         self.put("points", "point3f[]", vectors(local()), None);
         self.channels(&points.channels, points.positions.len(), "vertex")?;
@@ -208,24 +211,31 @@ impl Sheet {
         self.channels(&curves.channels, strands.len(), "uniform")
     }
 
-    /// The type and value of a channel as a primvar. Vectors that turn with the world say so by their type.
+    /// The type and value of a channel as a primvar. Vectors that turn with the world say so by their type, and so do places.
     fn primvar(&self, name: &str, values: &Values) -> (&'static str, Value) {
-        let turned = |v: DVec3| if has_direction(name) { self.up.to_file(v) } else { v };
+        let turned = |v: DVec3| match name {
+            REST => self.up.to_file(v - self.origin),
+            _ if has_direction(name) => self.up.to_file(v),
+            _ => v,
+        };
+        let kinds = match name {
+            REST => ["point3d[]", "point3f[]"],
+            _ if has_direction(name) => ["vector3d[]", "vector3f[]"],
+            _ => ["color3d[]", "color3f[]"],
+        };
         let is_double = self.precision == Precision::Double;
         let (kind, array) = match numbers(values, self.precision) {
             Some(numbers) => numbers,
             None => {
                 let vectors = values.vectors().unwrap_or_default();
                 let turned = vectors.iter().map(|&v| turned(v));
-                match (is_double && matches!(values, Values::DVec3(_)), has_direction(name)) {
-                    (true, directed) => {
-                        let kind = if directed { "vector3d[]" } else { "color3d[]" };
-                        (kind, Array::Double(turned.flat_map(|v| v.to_array()).collect(), 3))
+                match is_double && matches!(values, Values::DVec3(_)) {
+                    true => {
+                        (kinds[0], Array::Double(turned.flat_map(|v| v.to_array()).collect(), 3))
                     }
-                    (false, directed) => {
-                        let kind = if directed { "vector3f[]" } else { "color3f[]" };
+                    false => {
                         let turned = turned.flat_map(|v| v.as_vec3().to_array());
-                        (kind, Array::Float(turned.collect(), 3))
+                        (kinds[1], Array::Float(turned.collect(), 3))
                     }
                 }
             }

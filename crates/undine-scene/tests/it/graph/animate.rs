@@ -1,6 +1,6 @@
 //! Files: units, axes, sequences of frames.
 
-use super::{input, node, number, text, whole};
+use super::{input, keyed, node, number, text, vector, whole};
 use std::path::Path;
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::mesh::Polygons;
@@ -8,7 +8,7 @@ use undine_io::UpAxis;
 use undine_io::ply::{self, Precision};
 use undine_io::{Channels, Faces, Points, Values};
 use undine_scene::graph::{Context, Graph};
-use undine_schema::Setting;
+use undine_schema::{Interpolation, Setting};
 use undine_sim::input::{PointCloud, VELOCITY};
 
 fn write(folder: &Path, name: &str, points: &Points, faces: Option<&Faces>) {
@@ -53,6 +53,34 @@ fn units_and_up_axes_are_those_of_the_scene_afterwards() {
     let wrong = [("file", text("a.ply")), ("unit", text("kg"))];
     let refused = load(folder.path(), "load", &wrong, UpAxis::Y).evaluate("it", 0.0).unwrap_err();
     assert!(refused.to_string().contains("a length (m) is wanted"), "{refused}");
+}
+
+/// Exports for hair often have places at rest that are the places themselves: they stay the same to the last bit, whatever unit they are in and
+/// however they are moved.
+#[test]
+fn places_at_rest_go_wherever_positions_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let positions = [[100.3, 0.1, 250.7], [-3.7, 11.9, 0.3]].map(DVec3::from).to_vec();
+    let rest = Values::DVec3(positions.clone());
+    let channels = Channels::from([("rest".to_owned(), rest)]);
+    write(folder.path(), "a.ply", &Points { positions, channels }, None);
+    let settings = [("file", text("a.ply")), ("unit", text("cm")), ("up", text("z"))];
+    let transform = [
+        ("translate", vector(1.0, 2.0, 3.0)),
+        ("rotate", keyed(&[(0.0, [0.0; 3]), (1.0, [0.5, -1.0, 2.0])], Interpolation::Linear)),
+        ("scale", vector(0.5, 3.0, 1.1)),
+        ("pivot", vector(0.3, 0.1, -0.2)),
+    ];
+    let load = node("load", &settings);
+    for nodes in [vec![load.clone()], vec![load, node("transform", &transform)]] {
+        let context = Context { folder: folder.path().to_owned(), ..Context::default() };
+        let graph = Graph::new(vec![input("it", nodes)], context).unwrap();
+        for time in [0.0, 0.7] {
+            let found = cloud(&graph, time);
+            assert_eq!(found.vectors["rest"], found.positions);
+            assert!(found.positions[0].length() < 10.0, "in metres: {}", found.positions[0]);
+        }
+    }
 }
 
 /// Where the vertices of a triangle are.

@@ -5,7 +5,7 @@ use crate::scene::{Run, body, frames, moving, octahedron, store, vectors};
 use undine_core::glam::{DMat3, DVec3};
 use undine_geometry::{Motion, Pose, Twist};
 use undine_schema::setup::Behavior;
-use undine_sim::input::Data;
+use undine_sim::input::{Data, Geometry};
 
 fn attachment(to: &str) -> Behavior {
     Behavior::new(&undine_actions::attachment::DECLARATION)
@@ -58,6 +58,36 @@ fn a_root_that_is_held_by_its_place_turns() {
     let places = vectors(&simulation, "rod", "position");
     assert!(places[0].length() < 1e-3, "{}", places[0]);
     assert!(places[10].y < -0.3, "{}", places[10]);
+}
+
+/// Pairs by ids: vertices of strands are counted through all of them, so that 19 is the fourth but last of the second, which hangs by it; the first one falls.
+#[test]
+fn a_network_says_which_vertices_are_held() {
+    let mut network = Data::points(vec![DVec3::ZERO]);
+    if let Geometry::Points(cloud) = &mut network.geometry {
+        cloud.numbers.insert("source".to_owned(), vec![19.0]);
+        cloud.numbers.insert("target".to_owned(), vec![1.0]);
+    }
+    let tie = attachment("wall").set("emission", "network").set("network", "pairs");
+    let setup = elastic(strand()).with(anchors("wall")).with(tie).with(gravity());
+    let strand = |z: f64| straight(DVec3::Z * z, DVec3::new(0.5, 0.0, z), 10);
+    let inputs = vec![
+        ("rod", curves(&[strand(0.0), strand(0.3)])),
+        ("wall", Data::points(vec![DVec3::ZERO, DVec3::new(0.4, 0.0, 0.3)])),
+        ("pairs", network),
+    ];
+    let mut simulation = Run { substeps: 8, iterations: 4 }.of(&setup, inputs);
+    let start = vectors(&simulation, "rod", "position");
+    frames(&mut simulation, 6);
+    let places = vectors(&simulation, "rod", "position");
+    assert!(places[19].distance(start[19]) < 1e-3, "{}", places[19]);
+    assert!(places[11].y < -0.05, "the long end swings down: {}", places[11]);
+    // A quarter of a second, in steps of which each has the velocity of its end.
+    let (step, steps) = (1.0 / 192.0, 48.0);
+    let fallen = -0.5 * 9.80665 * step * step * steps * (steps + 1.0);
+    for at in &places[..11] {
+        assert!((at.y - fallen).abs() < 1e-9, "{} m of {fallen} m", at.y);
+    }
 }
 
 /// On a body that turns about the strand's own direction, the welded root turns with it and twists the strand along.

@@ -5,7 +5,7 @@
 
 use std::array::from_fn;
 use undine_actions::attachment::{Attachment, Joint};
-use undine_core::glam::{DMat3, DVec3};
+use undine_core::glam::{DMat3, DQuat, DVec3};
 use undine_geometry::random::unit;
 use undine_sim::Bond;
 use undine_sim::constraint::project::eigen;
@@ -283,6 +283,32 @@ fn forces_on_rods_are_the_slopes_of_their_energy() {
         twisting(&rest).forces_are_those_of_the_energy(&here);
         for constraint in attachments() {
             attachment(&constraint, &rest).forces_are_those_of_the_energy(&here);
+        }
+    }
+}
+
+/// Strands that are curved, twisted and flat, turned by 2 rad at once: each frame is carried to where its edge is then, and turned about it by the
+/// unknown that the edge has for that. What is left of energy is rounding, squared.
+#[test]
+fn a_rod_that_turns_as_a_whole_has_no_energy() {
+    let turn = DQuat::from_axis_angle(DVec3::new(0.3, 0.8, -0.5).normalize(), 2.0);
+    for seed in [0, 100, 200] {
+        let (rest, bent) = (strands(seed), strands(seed + 50));
+        let turned: Vec<Placed> = rest
+            .iter()
+            .map(|Placed { x, frame }| {
+                let (tangent, across) = (turn * frame.x_axis, turn * frame.y_axis);
+                let carried = transported(*frame, tangent, 0.0);
+                let twist = carried.z_axis.dot(across).atan2(carried.y_axis.dot(across));
+                assert!(twist.abs() > 1e-3, "carried alone, it would be twisted");
+                Placed { x: turn * *x, frame: transported(*frame, tangent, twist) }
+            })
+            .collect();
+        for [found, much] in [
+            [bending(&rest).energy(&turned), bending(&rest).energy(&bent)],
+            [twisting(&rest).energy(&turned), twisting(&rest).energy(&bent)],
+        ] {
+            assert!(found < 1e-20 * much, "{found} J, bent {much} J");
         }
     }
 }

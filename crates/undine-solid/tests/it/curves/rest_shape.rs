@@ -4,10 +4,12 @@ use super::scene::{
     at_rest, curves, elastic, gravity, rod, straight, with_axes, with_numbers, with_vectors,
 };
 use crate::scene::{Run, frames, vectors};
-use std::f64::consts::PI;
+use std::f64::consts::{PI, TAU};
+use std::sync::Arc;
 use undine_core::glam::{DQuat, DVec3};
+use undine_core::mesh::{Curves, Strands};
 use undine_schema::setup::Behavior;
-use undine_sim::input::Data;
+use undine_sim::input::{Data, Geometry};
 
 const EDGES: usize = 24;
 const EDGE: f64 = 1.0 / 24.0;
@@ -98,7 +100,9 @@ fn a_shape_at_rest_that_is_moved_as_a_whole_changes_nothing_but_rounding() {
     let start: Vec<DVec3> =
         chain(|n| DVec3::new(1.0, (0.3 * n).sin(), 0.2 * (0.7 * n).cos()).normalize());
     let plain = curves(std::slice::from_ref(&start));
-    let away = start.iter().map(|x| *x + DVec3::new(1.0, 2.0, 3.0)).collect();
+    // About an axis across the first edge, which is then carried there without turning about itself.
+    let turn = DQuat::from_axis_angle(DVec3::new(0.2, 0.7, -1.0).normalize(), 2.0);
+    let away = start.iter().map(|x| turn * *x + DVec3::new(1.0, 2.0, 3.0)).collect();
     let with_rest = with_vectors(&plain, "rest", away);
     let setup = elastic(bar()).with(gravity());
     let [without, with] = [plain, with_rest].map(|data| {
@@ -108,4 +112,28 @@ fn a_shape_at_rest_that_is_moved_as_a_whole_changes_nothing_but_rounding() {
     });
     let off = with.iter().zip(&without).map(|(x, y)| x.distance(*y)).fold(0.0, f64::max);
     assert!(off < 1e-10, "{off} m");
+}
+
+/// A flat ring that begins as a circle, with nothing to hold it, becomes the saddle that it is at rest: all vertices are as far from each other as there, also where it
+/// closes. There the twist at rest is not that of the circle, but what the shape leaves of a turn when it has gone around.
+#[test]
+fn a_closed_rod_takes_on_its_shape_at_rest() {
+    let around = |n: usize| TAU * n as f64 / EDGES as f64;
+    let place = |n: usize, height: f64| {
+        let angle = around(n);
+        0.2 * DVec3::new(angle.cos(), height * (2.0 * angle + 0.3).sin(), 0.8 * angle.sin())
+    };
+    let [circle, saddle] =
+        [0.0, 0.5].map(|height| -> Vec<DVec3> { (0..EDGES).map(|n| place(n, height)).collect() });
+    let strands = Strands::new(vec![0, EDGES as u32], vec![true]).unwrap();
+    let ring = Curves::new("ring", circle, strands).unwrap();
+    let data = Data::new(Geometry::Curves(Arc::new(ring)));
+    let data = with_vectors(&data, "rest", saddle.clone());
+    let found = relaxed(bar().set("flatness", 0.5).set("roots", "free"), data);
+    for a in 0..EDGES {
+        for b in 0..a {
+            let (is, was) = (found[a].distance(found[b]), saddle[a].distance(saddle[b]));
+            assert!((is - was).abs() < 1e-9, "{a} and {b}: {is} m, {was} m at rest");
+        }
+    }
 }
