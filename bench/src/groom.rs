@@ -5,6 +5,7 @@ use crate::Result;
 use crate::harness::{Benchmark, Context, Outcome};
 use crate::random::point;
 use crate::report::Value;
+use crate::simulated::Swept;
 use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::sync::Arc;
@@ -14,7 +15,6 @@ use undine_core::mesh::{Curves, Strands};
 use undine_schema::setup::{Behavior, Group};
 use undine_sim::checkpoint::{self, Identity, State};
 use undine_sim::input::{Data, Geometry};
-use undine_sim::report::{Observer, SubstepReport};
 use undine_sim::timeline::Substeps;
 use undine_sim::{Simulation, Timeline, registry};
 
@@ -33,25 +33,6 @@ const VERTICES: usize = 25;
 const SUBSTEPS: u32 = 2;
 /// Frames before the one that is timed, in which strands come together.
 const WARM_UP: usize = 3;
-
-/// What contacts took.
-#[derive(Debug, Default, Clone, Copy)]
-struct Swept {
-    /// Contacts of the largest solve.
-    contacts: usize,
-    sweeps: usize,
-    visits: usize,
-}
-
-impl Observer for Swept {
-    fn substep(&mut self, substep: &SubstepReport) {
-        for solve in substep.solves.iter().filter(|solve| solve.system == "contacts") {
-            self.contacts = self.contacts.max(solve.unknowns);
-            self.sweeps += solve.iterations;
-            self.visits += solve.iterations * solve.unknowns;
-        }
-    }
-}
 
 fn run(context: &Context) -> Result<Outcome> {
     if !(1..=20_000).contains(&context.size) {

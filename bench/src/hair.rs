@@ -5,6 +5,7 @@ use crate::Result;
 use crate::harness::{Benchmark, Context, Outcome};
 use crate::poisson::converged;
 use crate::report::Value;
+use crate::simulated::Swept;
 use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::sync::Arc;
@@ -41,6 +42,9 @@ const SUBSTEPS: u32 = 2;
 /// Frames before the one that is timed, so that strands swing.
 const WARM_UP: usize = 4;
 
+/// So many strands touch each other when they swing.
+const LEAST_THAT_TOUCH: usize = 500;
+
 /// How many times as many strands `growth` is for.
 const MANY: usize = 20;
 
@@ -58,6 +62,8 @@ fn run(context: &Context) -> Result<Outcome> {
     let state = State { frame: clock.frame, step: clock.substeps, ..State::default() };
     let mut first = Vec::new();
     checkpoint::save(&Identity::default(), &state, &simulation.world, &mut first)?;
+    let mut swept = Swept::default();
+    simulation.advance_frame(&mut swept, |_, _| Ok(()))?;
     let units = (context.size * VERTICES) as u64 * u64::from(SUBSTEPS);
     let measured = context.work("vertex-substeps", units).measure_after(
         &mut simulation,
@@ -74,10 +80,14 @@ fn run(context: &Context) -> Result<Outcome> {
         },
     )?;
     drop(simulation);
+    if context.size >= LEAST_THAT_TOUCH && swept.contacts == 0 {
+        return Err("no strand touches another, so that nothing was measured of contacts".into());
+    }
     let many = MANY * context.size;
     let growth = seconds_of_a_vertex(many)? * measured.rate();
     let [ours, cholesky] = system(context.size)?;
     Ok(Outcome::new(measured.mem_bytes(memory))
+        .with("contacts", Value::Count(swept.contacts as u64))
         .with("many_strands", Value::Count(many as u64))
         .with("growth", Value::Number(growth))
         .with("manybodies_seconds", Value::Number(ours))

@@ -3,8 +3,29 @@
 use crate::Result;
 use crate::hash::StableHash;
 use std::time::Instant;
-use undine_sim::report::Observer;
+use undine_sim::report::{Observer, SubstepReport};
 use undine_sim::{Simulation, registry};
+
+/// What contacts took, as an observer of frames.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Swept {
+    /// Contacts of the largest solve.
+    pub contacts: usize,
+    /// Sweeps of all solves.
+    pub sweeps: usize,
+    /// Visits of a contact in a sweep.
+    pub visits: usize,
+}
+
+impl Observer for Swept {
+    fn substep(&mut self, substep: &SubstepReport) {
+        for solve in substep.solves.iter().filter(|solve| solve.system == "contacts") {
+            self.contacts = self.contacts.max(solve.unknowns);
+            self.sweeps += solve.iterations;
+            self.visits += solve.iterations * solve.unknowns;
+        }
+    }
+}
 
 /// Simulates a frame, and tells how long it took [s].
 pub fn frame(simulation: &mut Simulation, observer: &mut dyn Observer) -> Result<f64> {
