@@ -14,7 +14,8 @@ pub fn polyline(points: &[[f32; 2]], bounds: Bounds) -> Vec<Vec<[f32; 2]>> {
             joined = false;
             continue;
         };
-        let parts = |t: f64| [0, 1].map(|axis| (from[axis] + t * (to[axis] - from[axis])) as f32);
+        let parts =
+            |t: f64| within([0, 1].map(|axis| from[axis] + t * (to[axis] - from[axis])), bounds);
         match runs.last_mut().filter(|_| joined && first == 0.0) {
             Some(run) => run.push(parts(last)),
             None => runs.push(vec![parts(first), parts(last)]),
@@ -69,7 +70,12 @@ pub fn polygon(corners: &[[f32; 2]], bounds: Bounds) -> Vec<[f32; 2]> {
             }
         }
     }
-    kept.iter().map(|corner| corner.map(|x| x as f32)).collect()
+    kept.into_iter().map(|corner| within(corner, bounds)).collect()
+}
+
+/// A place that was found between two others, as it is drawn. Where those are farther away than numbers have digits, rounding has led anywhere.
+fn within([x, y]: [f64; 2], [left, top, right, bottom]: Bounds) -> [f32; 2] {
+    [x.clamp(left, right) as f32, y.clamp(top, bottom) as f32]
 }
 
 #[cfg(test)]
@@ -103,6 +109,12 @@ mod tests {
         let whole = polygon(&[[-far, -far], [far, -far], [far, far], [-far, far]], BOUNDS);
         assert!(whole.iter().flatten().all(|x| (0.0..=10.0).contains(x)), "{whole:?}");
         assert_eq!(whole.len(), 4);
+        // Of one side as long as this the other's digits are lost.
+        let (low, high) = (-1.206_204_1e27, 1.034_621e33);
+        let long = polygon(&[[0.0, low], [7.2, low], [7.2, high], [0.0, high]], BOUNDS);
+        assert!(long.iter().flatten().all(|x| (0.0..=10.0).contains(x)), "{long:?}");
+        let runs = polyline(&[[3.0, low], [4.0, high]], BOUNDS);
+        assert!(runs.iter().flatten().flatten().all(|x| (0.0..=10.0).contains(x)), "{runs:?}");
     }
 
     #[test]

@@ -9,10 +9,12 @@
 //! - those at the *border* involve a foreign block, or an own one that contacts of others touch.
 //!
 //! Processes whose borders meet take turns, so that all of it is a Gauss–Seidel sweep still, if in another order. What a turn has changed is sent to
-//! those who have a copy of the blocks, and while it is under way the others visit their local contacts.
+//! those who have a copy of the blocks, and while it is under way the others visit their local contacts. Sweeps are followed
+//! [downhill](super::downhill) as on one process.
 
-use super::cluster::{self, Cluster};
+use super::cluster::{self, Cluster, PLAIN};
 use super::contact::{ContactEnd, Contacts};
+use super::downhill::Downhill;
 use super::error::Result;
 use super::share::{Share, told};
 use super::sweep::{Goal, Sweep};
@@ -412,9 +414,18 @@ impl<'a> Border<'a> {
     ) -> Result<TouchReport> {
         let goal = Goal::new(settings, self.accuracy, self.contacts);
         let mut report = TouchReport { tolerance: goal.most(), ..TouchReport::default() };
+        let mut downhill = Downhill::default();
         let mut all = true;
         while goal.goes_on(report.sweeps) {
-            let mut sweep = goal.sweep(report.sweeps, all);
+            let follows = report.sweeps >= PLAIN;
+            let mut sweep = goal.sweep(report.sweeps, all || follows);
+            // Whoever has a copy of a contact goes on with it as its own process does.
+            if follows {
+                let is_own = |n: usize| self.processes[n] == self.rank;
+                let own = downhill.change(&self.cluster.points, is_own);
+                let change = processes.all_sum_f64(own).map_err(told)?;
+                self.cluster.follow(&mut downhill, change);
+            }
             for turn in 0..self.turns {
                 self.take_turn(turn, processes, &mut sweep)?;
             }
@@ -422,7 +433,7 @@ impl<'a> Border<'a> {
             sweep.squares = processes.all_sum_f64(sweep.squares).map_err(told)?;
             (report.sweeps, report.residual) = (sweep.number, sweep.residual);
             let is_enough = goal.is_reached(&sweep);
-            if is_enough && all {
+            if is_enough && sweep.all {
                 report.converged = true;
                 break;
             }

@@ -21,7 +21,7 @@ use std::ops::Range;
 use undine_core::glam::{DMat3, DVec3};
 
 /// Sweeps before they are followed downhill: few are enough where little has changed.
-const PLAIN: usize = 8;
+pub(super) const PLAIN: usize = 8;
 
 /// Blocks of more unknowns than a body has may be put into coordinates of contacts.
 const BODY: usize = 6;
@@ -295,6 +295,11 @@ impl<'a> Cluster<'a> {
         (view, &mut self.points[n])
     }
 
+    /// Goes on downhill from where a sweep has led to, whose change was of this size [J].
+    pub fn follow(&mut self, downhill: &mut Downhill, change: f64) {
+        downhill.follow(&mut self.points, &mut self.z, change);
+    }
+
     /// Hands a change of a contact's force on to what it touches.
     pub fn give(&mut self, n: usize, change: DVec3) {
         let (mut view, point) = self.whole(n);
@@ -380,7 +385,8 @@ impl<'a> Cluster<'a> {
             let mut sweep = goal.sweep(report.sweeps, all || follows);
             // A sweep comes last, so that forces end on their cones.
             if follows {
-                downhill.follow(&mut self.points, &mut self.z);
+                let change = downhill.change(&self.points, |_| true);
+                self.follow(&mut downhill, change);
             }
             let begun = sweep.begun();
             let visit = |view: &mut View<'_>, points: &mut [Point]| {

@@ -23,11 +23,32 @@ pub(super) struct Downhill {
 }
 
 impl Downhill {
-    /// Goes on from where a sweep has led to: by the direction before, as far as the new change is smaller than that before. Where it is
-    /// larger, the next one begins anew.
-    pub fn follow(&mut self, points: &mut [Point], z: &mut [f64]) {
+    /// How large the change of the sweep was, as energy [J]: of those points that are `counted`, by their numbers. Nothing before the first.
+    pub fn change(&self, points: &[Point], counted: impl Fn(usize) -> bool + Sync) -> f64 {
+        let size = |(run, (points, forces)): (usize, (&[Point], &[DVec3]))| {
+            let each = points.iter().zip(forces).enumerate();
+            let own = each.filter(|(n, _)| counted(RUN * run + n));
+            own.fold(0.0, |sum, (_, (point, before))| {
+                let change = point.force - *before;
+                sum + change.dot(point.w * change)
+            })
+        };
+        if self.forces.len() != points.len() {
+            return 0.0;
+        }
+        if points.len() <= RUN {
+            return size((0, (points, &self.forces)));
+        }
+        let runs = points.par_chunks(RUN).zip(self.forces.par_chunks(RUN)).enumerate();
+        let sizes: Vec<f64> = runs.map(size).collect();
+        sizes.into_iter().sum()
+    }
+
+    /// Goes on from where a sweep has led to, whose change was of this size [J]: by the direction before, as far as that is smaller than the one
+    /// before. Where it is larger, the next one begins anew.
+    pub fn follow(&mut self, points: &mut [Point], z: &mut [f64], size: f64) {
         if self.forces.len() == points.len() {
-            self.go_on(points, z);
+            self.go_on(points, z, size);
             return;
         }
         self.forces = points.iter().map(|point| point.force).collect();
@@ -36,21 +57,8 @@ impl Downhill {
         self.along_z.resize(z.len(), 0.0);
     }
 
-    fn go_on(&mut self, points: &mut [Point], z: &mut [f64]) {
-        let size = |(points, forces): (&[Point], &[DVec3])| {
-            points.iter().zip(forces).fold(0.0, |sum, (point, before)| {
-                let change = point.force - *before;
-                sum + change.dot(point.w * change)
-            })
-        };
-        let size = if points.len() <= RUN {
-            size((points, &self.forces))
-        } else {
-            let runs = points.par_chunks(RUN).zip(self.forces.par_chunks(RUN));
-            let sizes: Vec<f64> = runs.map(size).collect();
-            sizes.into_iter().sum()
-        };
-        let share = if size <= self.size { size / self.size } else { 0.0 };
+    fn go_on(&mut self, points: &mut [Point], z: &mut [f64], size: f64) {
+        let share = if self.size > 0.0 && size <= self.size { size / self.size } else { 0.0 };
         self.size = size;
         let points = points.par_iter_mut().with_min_len(RUN);
         points.zip(&mut self.forces).zip(&mut self.along).for_each(|((point, before), along)| {

@@ -85,7 +85,7 @@ mod tests {
         let others: Vec<Flat> = (0..4).map(|n| around(n, 0.3)).collect();
         let mut counts = [0; 5];
         for n in 0..500 {
-            let one = around(n + 4, 0.1 + 0.001 * f64::from(n));
+            let one = around(n + 4, 0.1 + 0.003 * f64::from(n));
             for count in 0..=4 {
                 let found: Vec<usize> = Four::of(&others[..count]).met_by(&one).collect();
                 let wanted: Vec<usize> = (0..count).filter(|&k| one.meets(&others[k])).collect();
