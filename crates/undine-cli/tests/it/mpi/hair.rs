@@ -214,8 +214,7 @@ fn nearest_cords(cords: &[DVec3], vertices: usize) -> f64 {
 }
 
 /// So many contacts hang together that no process is left alone with them. Each is solved to a part in a thousand of how far cords go in a step;
-/// some twenty that touch in a row pass that on, and sweeps in common, which are not followed downhill, end a little farther from where they
-/// lead: so a cord may be elsewhere by some hundredths of its way, and most are where they are on one by some thousandths. What holds them apart
+/// some twenty that touch in a row pass that on, and sweeps in common, which visit them in another order, end a little elsewhere: so a cord may be elsewhere by some hundredths of its way, and most are where they are on one by some thousandths. What holds them apart
 /// holds as well as on one.
 fn dense_cords_go_as_on_one(processes: usize) {
     let dense = CORDS.replace("columns=16 rows=3", "columns=20 rows=6");
