@@ -45,7 +45,8 @@ pub fn make_folder(folder: &Path) -> Result<(), RenderError> {
     })
 }
 
-/// Removes pictures of some views, of frames after one or of all: those of a run that was thrown away are not mixed with its own.
+/// Removes pictures of some views, of frames after one or of all: those of a run that was thrown away are not mixed with its own. What a run that was
+/// killed had begun to write is never finished, and goes too.
 pub fn sweep(folder: &Path, views: &[&str], after: Option<i64>) -> Result<(), RenderError> {
     let failed = |doing, file: &Path| {
         let file = file.to_owned();
@@ -58,10 +59,11 @@ pub fn sweep(folder: &Path, views: &[&str], after: Option<i64>) -> Result<(), Re
         let is_ours = ["png", "exr"].contains(&extension) && views.contains(&view);
         (is_ours && after.is_none_or(|after| frame > after)).then_some(())
     };
+    let is_unfinished = |name: &str| name.starts_with('.') && name.ends_with(".partial");
     for entry in std::fs::read_dir(folder).map_err(failed("read", folder))? {
         let path = entry.map_err(failed("read", folder))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if is_later(&name).is_some() {
+        if is_later(&name).is_some() || is_unfinished(&name) {
             std::fs::remove_file(&path).map_err(failed("removed", &path))?;
         }
     }
@@ -198,4 +200,22 @@ impl Summary<'_> {
 
 fn read(path: &Path) -> Result<Display, RenderError> {
     Ok(png::decoded(&files::read(path)?, path)?.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_that_came_later_and_those_that_were_never_finished_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = ["preview.0003.png", "side.0009.png", "preview.webp", "notes.partial"];
+        let gone = ["preview.0004.png", ".preview.0001.png.7511.partial", ".sheet.png.7.partial"];
+        for name in kept.iter().chain(&gone) {
+            std::fs::write(folder.path().join(name), b"x").unwrap();
+        }
+        sweep(folder.path(), &["preview"], Some(3)).unwrap();
+        assert!(kept.iter().all(|name| folder.path().join(name).is_file()));
+        assert!(!gone.iter().any(|name| folder.path().join(name).exists()));
+    }
 }
