@@ -158,7 +158,7 @@ pub(crate) fn ask_for_huge_pages(start: *mut u8, bytes: usize) {
 }
 
 /// Tells the C library's allocator to keep what is freed for what is asked for next, instead of giving it back to the system: a step asks for
-/// scratch of the same sizes again and again, and new pages, which the system clears, would take a tenth of its time. For programs to
+/// scratch of the same sizes again and again, and new pages, which the system has to clear, take time of their own. For programs to
 /// call when they begin; single allocations beyond 32 MiB are given back all the same. Returns whether it took effect.
 pub fn keep_freed() -> bool {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

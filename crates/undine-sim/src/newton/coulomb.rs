@@ -17,12 +17,6 @@ use undine_core::glam::{DMat2, DMat3, DVec2, DVec3, Vec3Swizzles};
 /// Most steps of the search for the root: each at least halves what is left.
 const MOST_STEPS: usize = 100;
 
-/// The force [N] of a contact whose displacement [m] is `w`·r + `b`, in the frame of normal and two tangents; `w` [m/N] is symmetric and
-/// positive definite. With a friction of infinity it never slides.
-pub fn solve(w: &DMat3, b: DVec3, friction: f64) -> DVec3 {
-    Law::new(w, friction).solve(b)
-}
-
 /// The law of a contact, with all that follows from W alone: to be made once and solved often.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Law {
@@ -38,7 +32,8 @@ pub struct Law {
 }
 
 impl Law {
-    /// Of a contact that gives way by `w` [m/N] and has a coefficient of friction.
+    /// Of a contact that gives way by `w` [m/N], symmetric and positive definite, in the frame of normal and two tangents. With a friction of
+    /// infinity it never slides.
     pub fn new(w: &DMat3, friction: f64) -> Self {
         let (d1, d2, off) = (w.y_axis.y, w.z_axis.z, 0.5 * (w.y_axis.z + w.z_axis.y));
         let turn = DVec2::from_angle(0.5 * (2.0 * off).atan2(d1 - d2));
@@ -167,6 +162,11 @@ fn root(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The force of a contact that is solved once.
+    fn solve(w: &DMat3, b: DVec3, friction: f64) -> DVec3 {
+        Law::new(w, friction).solve(b)
+    }
 
     /// Numbers from −1 to 1 that do not repeat soon.
     struct Numbers(u64);
