@@ -32,8 +32,8 @@ Undine's own commands
 
 Usage: cargo xtask COMMAND
 
-  test            install what is missing, check everything, run all tests (what CI runs, at most 30 minutes)
-  test --quick    the inner loop: format, clippy, unit and integration tests (at most 2 minutes once built)
+  test            install what is missing, check everything, run all tests (what CI runs, some 30 minutes)
+  test --quick    the inner loop: format, clippy, unit and integration tests (some 2 minutes once built)
   test --full     everything, and the long validation cases
   setup           only install what the tests need
   validate        only the long validation cases; `validate NAME …` runs those named, `validate --list` lists them

@@ -78,14 +78,15 @@ impl Report {
         self.start.elapsed()
     }
 
-    /// Prints the table, then `N passed, N failed` alone on the last line. True when nothing failed.
-    pub fn finish(self) -> bool {
-        let (table, failed) = self.table();
+    /// Prints the table, then what was slow, then `N passed, N failed` alone on the last line. True when nothing failed, slow
+    /// or not.
+    pub fn finish(self, slow: &[String]) -> bool {
+        let (table, failed) = self.table(slow);
         print!("\n{table}");
         failed == 0
     }
 
-    fn table(&self) -> (String, usize) {
+    fn table(&self, slow: &[String]) -> (String, usize) {
         let (mut table, mut passed, mut failed) = (String::new(), 0, 0);
         for step in &self.steps {
             let words = match &step.outcome {
@@ -103,10 +104,15 @@ impl Report {
                 failed += more_failed;
             }
         }
-        table += &format!(
-            "{:>8.1} s  in all\n\n{passed} passed, {failed} failed\n",
-            self.elapsed().as_secs_f64()
-        );
+        table += &format!("{:>8.1} s  in all\n\n", self.elapsed().as_secs_f64());
+        for told in slow {
+            table += &format!("SLOW: {told}\n");
+        }
+        if !slow.is_empty() {
+            table += "Slow things fail nothing, since other work on the machine may be to blame. If they are slow on an \
+                idle one, make them faster.\n\n";
+        }
+        table += &format!("{passed} passed, {failed} failed\n");
         (table, failed)
     }
 }
@@ -122,11 +128,21 @@ mod tests {
         report.step("tests", || Ok(Outcome::Counted { passed: 40, failed: 2 }));
         report.step("validation", || Ok(Outcome::skipped("not asked for")));
         report.step("docs", || Err("no such file".to_string()));
-        let (table, failed) = report.table();
+        let (table, failed) = report.table(&["a: t took 21.0 s".to_string()]);
         assert_eq!(table.lines().last(), Some("41 passed, 3 failed"));
         assert_eq!(failed, 3);
         assert!(table.contains("FAILED, 2 of 42"));
         assert!(table.contains("skipped: not asked for"));
-        assert!(!report.finish());
+        assert!(table.contains("SLOW: a: t took 21.0 s\n"));
+        assert!(!report.finish(&[]));
+    }
+
+    #[test]
+    fn what_is_slow_fails_nothing() {
+        let mut report = Report::new();
+        report.step("tests", || Ok(Outcome::of(true)));
+        let slow = ["a: t took 21.0 s".to_string()];
+        assert_eq!(report.table(&slow).0.lines().last(), Some("1 passed, 0 failed"));
+        assert!(report.finish(&slow));
     }
 }

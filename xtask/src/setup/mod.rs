@@ -8,8 +8,8 @@ use needs::{Installer, NEEDS, Need, Part, on_path};
 use std::process::Command;
 use std::time::Duration;
 
-/// Longest time that one installation may take.
-const INSTALL_LIMIT: Duration = Duration::from_secs(30 * 60);
+/// An installation that takes longer hangs.
+const INSTALL_LIMIT: Duration = Duration::from_secs(2 * 60 * 60);
 
 /// What the set-up came to.
 pub struct Setup {

@@ -49,14 +49,14 @@ pub fn run(tier: Tier) -> Result<bool, String> {
         report.step("source", || Ok(Outcome::of_check(&checks::source()?)));
     }
 
-    let mut built = None;
+    let (mut built, mut slow) = (None, Vec::new());
     report.step("build tests", || {
         built = Some(programs::build(&build)?);
         Ok(Outcome::of(true))
     });
     let cold = built.as_ref().is_some_and(|built| built.cold);
     report.step("tests", || match &built {
-        Some(built) => programs::run(&built.programs, &budget),
+        Some(built) => programs::run(&built.programs, &budget, &mut slow),
         None => Ok(Outcome::skipped("they do not build")),
     });
     if with_default {
@@ -69,9 +69,8 @@ pub fn run(tier: Tier) -> Result<bool, String> {
         report.step("validation", || validation::run(&build, &[]));
     }
 
-    let elapsed = report.elapsed();
-    report.step("time budget", || budget.judge_total(elapsed, cold));
-    Ok(report.finish())
+    slow.extend(budget.slow_tier(report.elapsed(), cold));
+    Ok(report.finish(&slow))
 }
 
 /// `cargo xtask validate`: only the validation program, with these words as its arguments.

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// A test program that prints nothing for so long hangs.
-const SILENCE: Duration = Duration::from_secs(5 * 60);
+/// A test program that prints nothing for so long hangs: a hundred times what a test should take, for busy machines.
+const SILENCE: Duration = Duration::from_secs(40 * 60);
 /// How many of the slowest tests are listed.
 const SLOWEST: usize = 20;
 
@@ -93,8 +93,12 @@ fn program(message: &Value, is_test: bool) -> Option<Program> {
     Some(Program { name, path: path.into(), folder: folder.into() })
 }
 
-/// Runs all test programs one after another; each uses all cores by itself.
-pub fn run(programs: &[Program], budget: &Budget) -> Result<Outcome, String> {
+/// Runs all test programs one after another; each uses all cores by itself. Tests that took long are added to `slow`.
+pub fn run(
+    programs: &[Program],
+    budget: &Budget,
+    slow: &mut Vec<String>,
+) -> Result<Outcome, String> {
     let (mut passed, mut failed) = (0, 0);
     let mut timed: Vec<(f64, String)> = Vec::new();
     for program in programs {
@@ -105,7 +109,8 @@ pub fn run(programs: &[Program], budget: &Budget) -> Result<Outcome, String> {
         failed += complaints.len();
         for test in &record.tests {
             let path = format!("{}: {}", program.name, test.name);
-            let is_good = judge(test, &path, budget);
+            let is_good = judge(test, &path);
+            slow.extend(budget.slow_test(&path, test.seconds));
             passed += usize::from(is_good);
             failed += usize::from(!is_good);
             timed.push((test.seconds, path));
@@ -181,19 +186,13 @@ fn complaints(record: &Record, ending: &Ending) -> Vec<String> {
     }
 }
 
-/// True when a test passed within its budget; otherwise prints what happened.
-fn judge(test: &Test, path: &str, budget: &Budget) -> bool {
+/// True when a test passed; otherwise prints what happened.
+fn judge(test: &Test, path: &str) -> bool {
     if let Some(output) = &test.failure {
         println!("\n  FAILED {path}");
         print_text(output);
-        return false;
     }
-    let limit = budget.seconds_of_test(path);
-    if test.seconds > limit {
-        println!("  TOO SLOW {path}: {:.1} s, but a test of its kind has {limit} s", test.seconds);
-        return false;
-    }
-    true
+    test.failure.is_none()
 }
 
 fn print_text(text: &str) {
@@ -289,16 +288,13 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_or_failed_test_is_judged_so() {
-        let budget = Budget::of(crate::arguments::Tier::Default);
+    fn a_test_fails_by_what_it_found_and_never_by_its_time() {
         let test = |seconds, failure: Option<&str>| Test {
             name: "t".to_string(),
             seconds,
             failure: failure.map(str::to_string),
         };
-        assert!(judge(&test(19.0, None), "a: t", &budget));
-        assert!(!judge(&test(21.0, None), "a: t", &budget));
-        assert!(judge(&test(21.0, None), "a: mpi::t", &budget));
-        assert!(!judge(&test(0.0, Some("why")), "a: t", &budget));
+        assert!(judge(&test(1e4, None), "a: t"));
+        assert!(!judge(&test(0.0, Some("why")), "a: t"));
     }
 }

@@ -60,7 +60,7 @@ impl Thread {
             {
                 return bytes;
             }
-            let wait = self.post.arrived.wait_timeout(boxes, Duration::from_secs(10));
+            let wait = self.post.arrived.wait_timeout(boxes, Duration::from_secs(300));
             let (back, late) = wait.expect("no process panics");
             assert!(!late.timed_out(), "process {} waits for {from} in vain", self.rank);
             boxes = back;

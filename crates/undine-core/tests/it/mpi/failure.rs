@@ -16,8 +16,8 @@ use undine_core::{
     process::{Parcel, Processes},
 };
 
-/// How long the others may live on.
-const LIMIT: Duration = Duration::from_secs(10);
+/// Others that live on for longer are not ended at all: on an idle machine they take less than a second.
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// Runs a scenario in which the last process fails, and the others wait for a parcel that never comes.
 ///

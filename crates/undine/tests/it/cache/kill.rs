@@ -37,7 +37,7 @@ fn start(folder: &Path) -> Child {
 /// Waits until the manifest lists so many frames, or the process has ended.
 fn wait_for(frames: usize, folder: &Path, child: &mut Child) {
     let begun = Instant::now();
-    while child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(30) {
+    while child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(300) {
         if read_manifest(folder).unwrap().is_some_and(|manifest| manifest.frames.len() >= frames) {
             return;
         }

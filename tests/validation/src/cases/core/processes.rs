@@ -30,7 +30,7 @@ pub const KILLS: Case = Case {
 };
 
 /// How long a run may take before it counts as hung.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 fn processes() -> Verdict {
     if !cfg!(feature = "mpi") {
