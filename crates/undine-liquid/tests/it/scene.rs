@@ -233,9 +233,14 @@ pub fn middle(simulation: &Simulation) -> DVec3 {
     sum / all
 }
 
+/// Whether tests are to try as much as they can.
+pub fn is_full_tier() -> bool {
+    std::env::var_os("UNDINE_FULL").is_some()
+}
+
 /// Runs what takes long where the full tier is asked for.
 pub fn in_the_full_tier(test: impl FnOnce()) {
-    if std::env::var_os("UNDINE_FULL").is_some() {
+    if is_full_tier() {
         test();
     }
 }
