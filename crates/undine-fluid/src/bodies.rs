@@ -17,7 +17,7 @@ use undine_sim::{Moment, ObjectId, Result, StoreId, World};
 pub struct Swimmers {
     on: Vec<(ObjectId, SolidBodies)>,
     /// Where they were when the step began.
-    starts: Vec<Pose>,
+    starts: Vec<Placed>,
 }
 
 /// A body where it is, and how fast.
@@ -27,6 +27,8 @@ pub struct Placed {
     pub pose: Pose,
     /// Its centre of mass [m].
     pub centre: DVec3,
+    /// That in its form's own coordinates [m].
+    pub pivot: DVec3,
     /// The velocity of its centre, and its spin.
     pub twist: Twist,
 }
@@ -42,6 +44,11 @@ impl Placed {
             translation: centre + turn * arm,
         };
         Self { pose, centre, ..*self }
+    }
+
+    /// How it is turned, and where its centre of mass is.
+    fn of_centre(&self) -> Pose {
+        Pose { translation: self.centre, ..self.pose }
     }
 }
 
@@ -91,18 +98,19 @@ impl Swimmers {
     /// called when nothing of the step has moved yet: [`Self::end`] goes from there.
     pub fn begin(&mut self, world: &World, now: &Moment) -> Result<Vec<Collider>> {
         let placed = self.placed(world)?;
-        self.starts = placed.iter().map(|placed| placed.pose).collect();
-        let ends: Vec<Pose> = placed.iter().map(|placed| placed.after(now.step).pose).collect();
+        let ends: Vec<Placed> = placed.iter().map(|placed| placed.after(now.step)).collect();
+        self.starts = placed;
         self.colliders(world, &ends, now)
     }
 
     /// Every body as a collider that goes from where the step began to where it is now.
     pub fn end(&self, world: &World, now: &Moment) -> Result<Vec<Collider>> {
-        let ends: Vec<Pose> = self.placed(world)?.iter().map(|placed| placed.pose).collect();
-        self.colliders(world, &ends, now)
+        self.colliders(world, &self.placed(world)?, now)
     }
 
-    fn colliders(&self, world: &World, ends: &[Pose], now: &Moment) -> Result<Vec<Collider>> {
+    /// Between both ends, it is centres of mass that go straight: the origin of a form's own coordinates is where the scene has its
+    /// own, which may be kilometres away.
+    fn colliders(&self, world: &World, ends: &[Placed], now: &Moment) -> Result<Vec<Collider>> {
         let count = |solids: &SolidBodies| world.points[solids.bodies.centres.points].len();
         let forms = self.on.iter().flat_map(|(_, solids)| {
             (0..count(solids)).map(|n| solids.forms[n % solids.forms.len()].clone())
@@ -110,15 +118,15 @@ impl Swimmers {
         let mut colliders = Vec::with_capacity(ends.len());
         for ((n, form), end) in forms.enumerate().zip(ends) {
             let start = self.starts.get(n).unwrap_or(end);
-            let motion = match now.step > 0.0 && start != end {
-                false => Motion::still(*end)?,
+            let motion = match now.step > 0.0 && start.pose != end.pose {
+                false => Motion::still(end.of_centre())?,
                 true => {
                     let [from, to] = [(now.time, start), (now.time + now.step, end)];
-                    let keys = [from, to].map(|(time, pose)| Key { time, pose: *pose });
+                    let keys = [from, to].map(|(time, at)| Key { time, pose: at.of_centre() });
                     Motion::keyed(keys.to_vec(), Interpolation::Linear)?
                 }
             };
-            colliders.push(form.with_motion(motion));
+            colliders.push(form.with_motion(motion.about(end.pivot)));
         }
         Ok(colliders)
     }
@@ -135,6 +143,7 @@ fn place(points: &TopologicalParticles, solids: &SolidBodies, all: &mut Vec<Plac
     all.extend((0..points.len()).map(|n| Placed {
         pose: Pose { rotation: orient[n], translation: centre[n] - orient[n] * pivot[n] },
         centre: centre[n],
+        pivot: pivot[n],
         twist: Twist {
             linear: velocity[n],
             angular: turn[n] * ((turn[n].inverse() * momentum[n]) / inertia[n]),
@@ -153,6 +162,7 @@ mod tests {
         let start = Placed {
             pose: Pose { rotation: DQuat::from_rotation_x(0.3), translation: DVec3::ZERO },
             centre,
+            pivot: DQuat::from_rotation_x(-0.3) * centre,
             twist: Twist { linear: DVec3::new(0.0, -1.0, 0.0), angular: DVec3::new(0.0, 0.0, 2.0) },
         };
         let end = start.after(0.1);

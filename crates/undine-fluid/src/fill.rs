@@ -1,13 +1,15 @@
 //! Fills any solid with particles: at random within equal parts of cells, in their middles, or as Poisson disks.
 //!
-//! A cell of the grid is cut into `per_axis`³ equal parts, and each part that lies inside holds a particle. Where in its part
-//! comes from the number of the part alone, counted from the lowest cell of the solid's box: so the same solid is filled in the
-//! same way wherever it is, by any number of threads and processes. Poisson disks come in tiles from there on. Blocks of Buckets are halved, and left out or taken whole
+//! A cube of the size of a cell is cut into `per_axis`³ equal parts, and each part that lies inside holds a particle. Where in its part
+//! comes from the number of the part alone. Parts are counted from the lowest corner of what has one, such as a box, and else from the middle
+//! of its box: so the same solid is filled in the same way wherever it is, by any number of threads and processes. Poisson disks come in tiles
+//! from there on. Blocks of Buckets are halved, and left out or taken whole
 //! by the distance at their middle, which changes by no more than the way one goes; only cells that the surface may cut are
 //! asked about their particles one by one. Where only a shell under the surface is to be filled, the cells further inside are named instead.
 
 use crate::fill_tile::Tile;
 use rayon::prelude::*;
+use std::ops::Range;
 use undine_core::domain::VOXELS_PER_BUCKET;
 use undine_core::glam::{DVec3, I64Vec3, IVec3, Vec3};
 use undine_core::mesh::Bounds;
@@ -98,6 +100,9 @@ pub struct DeepCells {
 
 /// Points this far from a surface, as a part of a cell, are on it, and so outside: rounding decides nothing.
 const ON_SURFACE: f64 = 1e-6;
+/// How finely it is told where a solid's parts lie beside those of the grid: what rounding does to places is less, so that bits do not
+/// depend on it.
+const STEPS_OF_SHIFT: f64 = (1 << 21) as f64;
 /// What a cut block takes while blocks are halved [bytes].
 const BYTES_OF_BLOCK: u64 = 64;
 
@@ -130,6 +135,16 @@ fn finite_bounds(solid: &dyn Solid) -> Result<Option<Bounds>> {
     Ok((bounds.size().min_element() > 0.0).then_some(bounds))
 }
 
+/// Where the parts of a solid begin [m]: at its lowest corner, if it has one there, as a box has; else so many cells before its middle as
+/// hold it.
+fn beginning(solid: &dyn Solid, bounds: &Bounds, voxel: f64) -> DVec3 {
+    if solid.distance(bounds.min).abs() <= ON_SURFACE * voxel {
+        return bounds.min;
+    }
+    let cells = (0.5 * bounds.size() / voxel - ON_SURFACE).ceil();
+    bounds.centre() - voxel * cells
+}
+
 /// A process's part of a list: as many as the others have, but for one.
 fn part_of<T: Clone>(all: &[T], [part, parts]: [usize; 2]) -> Vec<T> {
     let end = |part: usize| all.len() * part / parts.max(1);
@@ -151,8 +166,10 @@ struct Filler<'a> {
     solid: &'a dyn Solid,
     frame: &'a Frame,
     fill: &'a Fill,
-    /// The lowest cell of the solid's box.
+    /// The part, or cell of a tile, at the lowest corner of the solid's box, counted from the frame's origin.
     first: I64Vec3,
+    /// How far, as a part of that, the solid's parts lie behind those of the grid: from 0 to 1.
+    shift: DVec3,
     /// Of Poisson disks.
     tile: Option<Tile>,
 }
@@ -161,10 +178,15 @@ const CELLS: i64 = VOXELS_PER_BUCKET as i64;
 
 impl<'a> Filler<'a> {
     fn new(solid: &'a dyn Solid, bounds: &Bounds, frame: &'a Frame, fill: &'a Fill) -> Self {
-        // A box that begins at a cell's face begins there wherever the box is.
-        let first = (bounds.min - frame.origin()) / frame.voxel_size(0) + ON_SURFACE;
         let tile = (fill.how == Seeding::Poisson).then(|| Tile::new(fill.per_axis, fill.seed));
-        Self { solid, frame, fill, first: first.floor().as_i64vec3(), tile }
+        let voxel = frame.voxel_size(0);
+        let per_cell = if tile.is_some() { 1 } else { fill.per_axis };
+        let start = beginning(solid, bounds, voxel) - frame.origin();
+        let start = start / voxel * f64::from(per_cell);
+        // A box that begins at a part's face begins there wherever the box is.
+        let first = (start + ON_SURFACE).floor();
+        let shift = ((start - first).max(DVec3::ZERO) * STEPS_OF_SHIFT).round() / STEPS_OF_SHIFT;
+        Self { solid, frame, fill, first: first.as_i64vec3(), shift, tile }
     }
 
     /// The Buckets that may hold a part of the inside, along the curve, each with whether it lies inside as a whole.
@@ -349,15 +371,29 @@ impl<'a> Filler<'a> {
         let Some(tile) = &self.tile else { return self.each_part(bucket, cells, keep) };
         let (voxel, end) = (self.frame.voxel_size(0) as f32, self.end());
         let first = bucket.as_i64vec3() * CELLS - self.first;
-        for n in 0..cells.side.pow(3) {
-            let (x, y, z) =
-                (n / cells.side / cells.side, n / cells.side % cells.side, n % cells.side);
-            let cell = cells.low + IVec3::new(x, y, z);
-            let of_tile = (first + cell.as_i64vec3()).rem_euclid(I64Vec3::splat(CELLS));
-            for &within in tile.of_cell(of_tile.as_ivec3()) {
-                keep(((cell.as_vec3() + within) * voxel).min(end));
+        let (low, high) = (cells.low.as_dvec3(), (cells.low + cells.side).as_dvec3());
+        let [xs, ys, zs] = [0, 1, 2].map(|axis| self.reaching(cells, axis, 1));
+        for x in xs {
+            for y in ys.clone() {
+                for z in zs.clone() {
+                    let cell = I64Vec3::new(x, y, z);
+                    let of_tile = (first + cell).rem_euclid(I64Vec3::splat(CELLS));
+                    for &within in tile.of_cell(of_tile.as_ivec3()) {
+                        // In doubles, all of this is exact: each place is in one cell.
+                        let at = (cell.as_dvec3() + within.as_dvec3()) + self.shift;
+                        if at.cmpge(low).all() && at.cmplt(high).all() {
+                            keep((at.as_vec3() * voxel).min(end));
+                        }
+                    }
+                }
             }
         }
+    }
+
+    /// The parts of the solid that reach into a cube of cells along an axis, so many to a cell, by the part of the Bucket that each begins in.
+    fn reaching(&self, cells: Cells, axis: usize, parts: i64) -> Range<i64> {
+        let (low, side) = (i64::from(cells.low[axis]), i64::from(cells.side));
+        low * parts - i64::from(self.shift[axis] > 0.0)..(low + side) * parts
     }
 
     /// The largest offset within a Bucket [m].
@@ -370,22 +406,25 @@ impl<'a> Filler<'a> {
         let parts = i64::from(self.fill.per_axis);
         let width = self.frame.voxel_size(0) / parts as f64;
         let end = self.end();
-        // The first part of the Bucket, counted from the lowest cell of the solid.
-        let first = (bucket.as_i64vec3() * CELLS - self.first) * parts;
-        let range = |axis: usize| {
-            i64::from(cells.low[axis]) * parts..i64::from(cells.low[axis] + cells.side) * parts
-        };
-        for x in range(0) {
+        // The first part of the Bucket, counted from the lowest one of the solid.
+        let first = bucket.as_i64vec3() * CELLS * parts - self.first;
+        let (low, side) = (cells.low.as_dvec3(), f64::from(cells.side));
+        let (low, high) = (low * parts as f64, (low + side) * parts as f64);
+        let [xs, ys, zs] = [0, 1, 2].map(|axis| self.reaching(cells, axis, parts));
+        for x in xs {
             let of_x = random::bits(self.fill.seed, (first.x + x) as u64);
-            for y in range(1) {
+            for y in ys.clone() {
                 let of_y = random::bits(of_x, (first.y + y) as u64);
-                for z in range(2) {
+                for z in zs.clone() {
                     let part = DVec3::new(x as f64, y as f64, z as f64);
                     let within = match self.fill.how {
                         Seeding::Lattice => DVec3::splat(0.5),
                         _ => thrice(random::bits(of_y, (first.z + z) as u64)),
                     };
-                    keep(((part + within) * width).as_vec3().min(end));
+                    let at = (part + within) + self.shift;
+                    if at.cmpge(low).all() && at.cmplt(high).all() {
+                        keep((at * width).as_vec3().min(end));
+                    }
                 }
             }
         }

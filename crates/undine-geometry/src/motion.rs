@@ -23,6 +23,11 @@ pub trait Course: Debug + Send + Sync {
 
     /// The times [s] strictly between two times at which the twist may jump or turn back, ascending.
     fn turns(&self, from: f64, to: f64) -> Vec<f64>;
+
+    /// What it turns about, as far as that is known: a point of the thing's own coordinates [m].
+    fn centre(&self) -> DVec3 {
+        DVec3::ZERO
+    }
 }
 
 /// A course is only like itself.
@@ -36,6 +41,8 @@ impl PartialEq for dyn Course {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Motion {
     path: Path,
+    /// The point of the thing's own coordinates that goes along the path [m].
+    pivot: DVec3,
 }
 
 /// How a motion gets from one key to the next.
@@ -86,14 +93,25 @@ struct Span {
 impl Default for Motion {
     /// At rest at the origin.
     fn default() -> Self {
-        Self { path: Path::Still(Pose::IDENTITY) }
+        Self::along(Path::Still(Pose::IDENTITY))
     }
 }
 
 impl Motion {
+    fn along(path: Path) -> Self {
+        Self { path, pivot: DVec3::ZERO }
+    }
+
+    /// The same places and velocities, but of this point of the thing's own coordinates [m] rather than of their origin: it is
+    /// what goes straight between keys, and what the thing turns about. A body whose coordinates begin far away has to be moved by
+    /// a point of its own, such as its centre: its origin would go straight meanwhile, and swing it around.
+    pub fn about(self, pivot: DVec3) -> Self {
+        Self { pivot, ..self }
+    }
+
     /// At rest.
     pub fn still(pose: Pose) -> Result<Self> {
-        Ok(Self { path: Path::Still(checked(pose)?) })
+        Ok(Self::along(Path::Still(checked(pose)?)))
     }
 
     /// At `pose` at time 0, and moving and spinning at a constant rate at all times, before as after.
@@ -106,7 +124,7 @@ impl Motion {
                 return Err(GeometryError::BadParameter { what, found: rate, wanted: "finite" });
             }
         }
-        Ok(Self { path: Path::Steady(checked(pose)?, twist) })
+        Ok(Self::along(Path::Steady(checked(pose)?, twist)))
     }
 
     /// Through keys in the order of time. Before the first and after the last it rests.
@@ -139,12 +157,12 @@ impl Motion {
             let wanted = "long enough for a finite speed";
             return Err(GeometryError::BadParameter { what, found, wanted });
         }
-        Ok(Self { path: Path::Keyed { interpolation, keys, spans } })
+        Ok(Self::along(Path::Keyed { interpolation, keys, spans }))
     }
 
     /// By formulas of its own, which are trusted to be finite.
     pub fn course(course: Arc<dyn Course>) -> Self {
-        Self { path: Path::Course(course) }
+        Self::along(Path::Course(course))
     }
 
     /// Whether it is known never to move.
@@ -159,6 +177,25 @@ impl Motion {
 
     /// Where it is at a time [s].
     pub fn pose(&self, time: f64) -> Pose {
+        let Pose { rotation, translation } = self.pose_of_pivot(time);
+        Pose { rotation, translation: translation - rotation * self.pivot }
+    }
+
+    /// What it turns about, as far as that is known: the point of the thing's own coordinates [m] whose way is straightest.
+    pub fn centre(&self) -> DVec3 {
+        match &self.path {
+            Path::Course(course) => self.pivot + course.centre(),
+            Path::Still(_) | Path::Steady(..) | Path::Keyed { .. } => self.pivot,
+        }
+    }
+
+    /// How it is turned at a time [s], and where it has a point of the thing's own coordinates [m].
+    pub fn pose_of(&self, point: DVec3, time: f64) -> Pose {
+        let Pose { rotation, translation } = self.pose_of_pivot(time);
+        Pose { rotation, translation: translation + rotation * (point - self.pivot) }
+    }
+
+    fn pose_of_pivot(&self, time: f64) -> Pose {
         match &self.path {
             Path::Course(course) => course.pose(time),
             Path::Still(pose) => *pose,
@@ -178,6 +215,15 @@ impl Motion {
 
     /// How fast it moves at a time [s]: the derivative of the pose. At a key where that jumps, it is what follows.
     pub fn twist(&self, time: f64) -> Twist {
+        self.twist_of(DVec3::ZERO, time)
+    }
+
+    /// How fast it turns, and how fast it takes a point of the thing's own coordinates [m] with it, at a time [s].
+    pub fn twist_of(&self, point: DVec3, time: f64) -> Twist {
+        self.of_point(self.twist_of_pivot(time), point, time)
+    }
+
+    fn twist_of_pivot(&self, time: f64) -> Twist {
         match &self.path {
             Path::Course(course) => course.twist(time),
             Path::Still(_) => Twist::default(),
@@ -193,6 +239,24 @@ impl Motion {
 
     /// How fast it moved just before a time [s]: at a key where the velocity jumps, what led to it.
     pub fn twist_before(&self, time: f64) -> Twist {
+        self.twist_of_before(DVec3::ZERO, time)
+    }
+
+    /// [`Self::twist_of`] just before a time [s].
+    pub fn twist_of_before(&self, point: DVec3, time: f64) -> Twist {
+        self.of_point(self.twist_of_pivot_before(time), point, time)
+    }
+
+    /// The rate of a point, given that of the pivot at a time [s].
+    fn of_point(&self, twist: Twist, point: DVec3, time: f64) -> Twist {
+        if point == self.pivot {
+            return twist;
+        }
+        let arm = self.pose_of_pivot(time).rotation * (point - self.pivot);
+        Twist { linear: twist.at(arm), ..twist }
+    }
+
+    fn twist_of_pivot_before(&self, time: f64) -> Twist {
         match &self.path {
             Path::Keyed { interpolation, keys, spans } if *interpolation != Interpolation::Hold => {
                 let next = keys.partition_point(|key| key.time < time);
@@ -205,7 +269,7 @@ impl Motion {
             }
             Path::Keyed { .. } => Twist::default(),
             Path::Course(course) => course.twist_before(time),
-            Path::Still(_) | Path::Steady(..) => self.twist(time),
+            Path::Still(_) | Path::Steady(..) => self.twist_of_pivot(time),
         }
     }
 
@@ -223,53 +287,54 @@ impl Motion {
     ///
     /// A cubic motion's is a quadrature, good to about six digits.
     pub fn swept_angle(&self, from: f64, to: f64) -> f64 {
-        self.swept(from, to, |twist| twist.angular.length())
+        self.swept(from, to, |time| self.twist_of_pivot(time).angular.length())
     }
 
-    /// The length [m] of the way that its origin goes between two times [s].
+    /// The length [m] of the way that a point of the thing's own coordinates [m] goes between two times [s].
     ///
-    /// A cubic motion's is a quadrature, good to about six digits.
-    pub fn swept_length(&self, from: f64, to: f64) -> f64 {
-        self.swept(from, to, |twist| twist.linear.length())
+    /// Of what moves steadily without turning it is exact; else it is a quadrature, good to about six digits.
+    pub fn swept_length(&self, from: f64, to: f64, point: DVec3) -> f64 {
+        self.swept(from, to, |time| self.twist_of(point, time).linear.length())
     }
 
-    fn swept(&self, from: f64, to: f64, size: impl Fn(&Twist) -> f64) -> f64 {
+    /// The integral of a rate by time [s].
+    fn swept(&self, from: f64, to: f64, rate: impl Fn(f64) -> f64) -> f64 {
         let forwards = from < to;
         if !forwards {
             return 0.0;
         }
         match &self.path {
             Path::Still(_) => 0.0,
-            Path::Steady(_, twist) => size(twist) * (to - from),
+            Path::Steady(..) => rate(0.5 * (from + to)) * (to - from),
             Path::Course(_) => {
                 let ends: Vec<f64> =
                     std::iter::once(from).chain(self.turns(from, to)).chain([to]).collect();
-                ends.windows(2).map(|ends| self.quadrature(ends[0], ends[1], &size)).sum()
+                ends.windows(2).map(|ends| quadrature(ends[0], ends[1], &rate)).sum()
             }
             Path::Keyed { keys, .. } => {
                 let parts = keys.windows(2).map(|pair| {
                     let (a, b) = (pair[0].time.max(from), pair[1].time.min(to));
-                    if a < b { self.quadrature(a, b, &size) } else { 0.0 }
+                    if a < b { quadrature(a, b, &rate) } else { 0.0 }
                 });
                 parts.sum()
             }
         }
     }
+}
 
-    /// Gauss's three points in each of eight parts.
-    fn quadrature(&self, from: f64, to: f64, size: impl Fn(&Twist) -> f64) -> f64 {
-        const PARTS: usize = 8;
-        let gauss = 0.6_f64.sqrt();
-        let width = (to - from) / PARTS as f64;
-        let mut sum = 0.0;
-        for part in 0..PARTS {
-            let middle = from + (part as f64 + 0.5) * width;
-            for (node, weight) in [(-gauss, 5.0), (0.0, 8.0), (gauss, 5.0)] {
-                sum += weight / 18.0 * width * size(&self.twist(middle + 0.5 * width * node));
-            }
+/// Gauss's three points in each of eight parts.
+fn quadrature(from: f64, to: f64, rate: impl Fn(f64) -> f64) -> f64 {
+    const PARTS: usize = 8;
+    let gauss = 0.6_f64.sqrt();
+    let width = (to - from) / PARTS as f64;
+    let mut sum = 0.0;
+    for part in 0..PARTS {
+        let middle = from + (part as f64 + 0.5) * width;
+        for (node, weight) in [(-gauss, 5.0), (0.0, 8.0), (gauss, 5.0)] {
+            sum += weight / 18.0 * width * rate(middle + 0.5 * width * node);
         }
-        sum
     }
+    sum
 }
 
 enum Place {

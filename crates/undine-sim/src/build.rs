@@ -2,6 +2,7 @@
 //! bound to the Objects in their scope, and whatever depends on something disabled or empty is left out
 //! (Loki, §7.3: one setup serves many scenes).
 
+use crate::anchor::anchor;
 use crate::behavior::{BehaviorKind, Ingest};
 use crate::error::{Result, SimError};
 use crate::input::Inputs;
@@ -22,6 +23,7 @@ pub(crate) fn build(
 ) -> Result<(Tree, Schedule)> {
     let mut tree = Tree::new(setup, kinds)?;
     let order = objects_in_order(&tree)?;
+    world.begin_at(anchor(&tree, inputs, time));
     for behavior in order {
         ingest(&mut tree, behavior, inputs, world, time, None)?;
     }

@@ -198,6 +198,26 @@ impl Data {
         self.motion.as_ref().map_or(Pose::IDENTITY, |motion| motion.pose(time))
     }
 
+    /// A box that holds it at a time [s]; none where it has no end, and of nothing.
+    pub fn bounds(&self, time: f64) -> Option<Bounds> {
+        let rest = match &self.geometry {
+            Geometry::Empty => None,
+            Geometry::Points(cloud) => Bounds::around(cloud.positions.iter().copied()),
+            Geometry::Curves(mesh) => mesh.bounds().ok()?,
+            Geometry::Surface(mesh) => mesh.bounds().ok()?,
+            Geometry::Body(mesh) => mesh.bounds().ok()?,
+            Geometry::LevelSet(set) => {
+                let column = set.column().ok()?;
+                set.sampler(&column).bounds()
+            }
+            Geometry::Shape(shape) => shape.bounds(),
+        };
+        let rest = rest.filter(|bounds| bounds.min.is_finite() && bounds.max.is_finite())?;
+        let Some(motion) = &self.motion else { return Some(rest) };
+        let pose = motion.pose(time);
+        Bounds::around(rest.corners().map(|corner| pose.to_world(corner)))
+    }
+
     /// The same at rest where its motion has it at a time [s]; points and vertices get velocities `v`. A level set, which cannot
     /// be turned without loss, keeps its motion.
     pub fn at(&self, time: f64) -> Result<Self> {

@@ -5,6 +5,7 @@
 //! [`stage`] has every moment of the timeline on one page.
 
 pub mod action;
+mod anchor;
 pub mod arena;
 pub mod audit;
 mod balance;

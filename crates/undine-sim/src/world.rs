@@ -49,6 +49,8 @@ pub struct World {
     pub budget: MemoryBudget,
     /// Who computes it.
     processes: Arc<dyn Processes>,
+    /// Where the lattices of all Domains begin [m], so that their Buckets come out even.
+    origin: DVec3,
 }
 
 /// An Object, as the World knows it.
@@ -93,7 +95,19 @@ impl World {
             colliders: Arena::default(),
             budget,
             processes,
+            origin: DVec3::ZERO,
         }
+    }
+
+    /// Lets the lattices of Domains begin at a place [m]. To be called before there are any.
+    pub fn begin_at(&mut self, origin: DVec3) {
+        debug_assert!(self.domains.iter().next().is_none(), "Domains have begun elsewhere");
+        self.origin = origin;
+    }
+
+    /// Where the lattices of all Domains begin [m].
+    pub fn origin(&self) -> DVec3 {
+        self.origin
     }
 
     /// Who computes it.
@@ -108,7 +122,7 @@ impl World {
             return Ok(id);
         }
         let label = format!("voxels of {voxel} m");
-        let frame = Frame::new(DVec3::ZERO, voxel)?;
+        let frame = Frame::new(self.origin, voxel)?;
         // All Domains are cut by the same planes of space.
         let cut = self.domains.iter().next().map(|(_, domain)| domain.partition().clone());
         let cut = cut.unwrap_or_else(|| Arc::new(Partition::even(frame, self.processes.count())));

@@ -52,7 +52,7 @@ pub const DECLARATION: Declaration = Declaration {
         )
         .between(-1e12, 1e12)
         .optional(),
-        Parameter::vector("centre", Dimension::LENGTH, [0.0; 3], "the middle, or a point of the axis"),
+        Parameter::vector("centre", Dimension::LENGTH, [0.0; 3], "the middle, or a point of the axis; of turbulence, where it is counted from"),
         Parameter::vector("axis", Dimension::NONE, [0.0, 1.0, 0.0], "the axis; its length does not count"),
         Parameter::number("reach", Dimension::LENGTH, 1.0, "how far from the middle it begins to fall off")
             .positive()
@@ -128,7 +128,8 @@ impl Force for ForceField {
                 "vortex" => Form::vortex(centre, axis, strength, falloff)?,
                 "axial" => Form::axial(centre, axis, strength, falloff)?,
                 "turbulence" => {
-                    Form::Turbulent(Turbulence::new(seed, strength, size, period, (octaves, gain))?)
+                    let swirls = Turbulence::new(seed, strength, size, period, (octaves, gain))?;
+                    Form::Turbulent(swirls.about(centre))
                 }
                 _ => Form::uniform(axis, strength)?,
             })

@@ -19,6 +19,8 @@ pub struct Turbulence {
     period: f64,
     octaves: u32,
     gain: f64,
+    /// The place from which it is counted [m].
+    centre: DVec3,
 }
 
 impl Turbulence {
@@ -43,11 +45,18 @@ impl Turbulence {
             period: positive("the period of swirls [s]", period)?,
             octaves,
             gain,
+            centre: DVec3::ZERO,
         })
+    }
+
+    /// The same around a place [m] as it is around the origin without.
+    pub fn about(self, centre: DVec3) -> Self {
+        Self { centre, ..self }
     }
 
     /// The field at a place [m] and time [s].
     pub fn at(&self, place: DVec3, time: f64) -> DVec3 {
+        let place = place - self.centre;
         let (mut sum, mut squares, mut strength) = (DVec3::ZERO, 0.0, 1.0);
         for octave in 0..self.octaves {
             let finer = f64::from(1_u32 << octave);

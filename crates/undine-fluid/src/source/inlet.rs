@@ -36,7 +36,8 @@ impl Inlet {
         let half = |axis: DVec3| 0.5 * bounds.size().dot(axis.abs());
         let extent = 2.0 * half(across).max(half(up));
         let size = size.clamp(extent / SQUARES[1], extent / SQUARES[0]);
-        let squares = (extent / size).ceil().clamp(1.0, SQUARES[1]);
+        // Rounding does not decide whether there is one more.
+        let squares = (extent / size - 1e-6).ceil().clamp(1.0, SQUARES[1]);
         let size = extent / squares;
         let depth = half(along) * (1.0 + 1e-6);
         let squares = squares as u32;

@@ -171,7 +171,10 @@ impl Collider {
             Form::Solid(solid) if solid.distance(at).abs() <= within => {
                 let size = solid.bounds().map_or(0.0, |bounds| bounds.size().length());
                 let size = if size.is_finite() { size } else { 0.0 };
-                onto_surface(&**solid, at, 1e-9 * (size + at.length()))?
+                // What places are rounded to counts too; of what is far away, no more than that.
+                let rounding = 8.0 * f64::EPSILON * at.length();
+                let scale = size + solid.distance(at).abs();
+                onto_surface(&**solid, at, 1e-9 * scale + rounding)?
             }
             Form::Solid(_) | Form::Deforming(..) | Form::Level(..) => return None,
         };
@@ -203,6 +206,8 @@ impl Collider {
         }
         let times = self.legs(start, end)?;
         let form = self.form.during(&times)?;
+        let centre = self.motion.centre();
+        let place = |time: f64| Place { pose: self.motion.pose_of(centre, time), centre };
         let legs: Vec<Leg> = times
             .windows(2)
             .map(|ends| {
@@ -211,9 +216,9 @@ impl Collider {
                 Leg {
                     begin: (from - start) / length,
                     finish: if to == end { 1.0 } else { (to - start) / length },
-                    from: self.motion.pose(from),
-                    to: self.motion.pose(to),
-                    twist: self.motion.twist(0.5 * (from + to)),
+                    from: place(from),
+                    to: place(to),
+                    twist: self.motion.twist_of(centre, 0.5 * (from + to)),
                 }
             })
             .collect();
@@ -221,9 +226,12 @@ impl Collider {
             reach: form.bounds_of_all().map(|local| reach(&local, &legs)),
             form,
             legs,
-            pose: self.motion.pose(end),
+            place: place(end),
             // How it moved during the step, not how it goes on after a key at its end.
-            twist: if end > start { self.motion.twist_before(end) } else { self.motion.twist(end) },
+            twist: match end > start {
+                true => self.motion.twist_of_before(centre, end),
+                false => self.motion.twist_of(centre, end),
+            },
             friction: self.friction,
             duration: end - start,
         })
@@ -256,12 +264,14 @@ impl Collider {
 
     /// How far the motion's way between two times [s] is from a straight and steady one, as a part of its length.
     fn bend(&self, start: f64, end: f64) -> f64 {
-        let length = self.motion.swept_length(start, end);
+        let centre = self.motion.centre();
+        let length = self.motion.swept_length(start, end, centre);
         if length == 0.0 {
             return 0.0;
         }
-        let place = |part: f64| self.motion.pose(start + part * (end - start)).translation;
-        let (from, to) = (place(0.0), self.motion.pose(end).translation);
+        let at = |time: f64| self.motion.pose_of(centre, time).translation;
+        let place = |part: f64| at(start + part * (end - start));
+        let (from, to) = (place(0.0), at(end));
         let apart = |part: f64| place(part).distance(from.lerp(to, part));
         [0.25, 0.5, 0.75].map(apart).into_iter().fold(0.0, f64::max) / length
     }
@@ -282,9 +292,53 @@ struct Leg {
     /// Parts of the step, from 0 to 1.
     begin: f64,
     finish: f64,
-    from: Pose,
-    to: Pose,
+    from: Place,
+    to: Place,
+    /// Of the centre.
     twist: Twist,
+}
+
+/// Where a collider is. It turns about its centre wherever its own coordinates begin, which may be kilometres away: their
+/// origin would swing around it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Place {
+    /// Of the centre.
+    pose: Pose,
+    /// What it turns about, in its own coordinates [m].
+    centre: DVec3,
+}
+
+impl Place {
+    fn to_world(self, local: DVec3) -> DVec3 {
+        self.pose.to_world(local - self.centre)
+    }
+
+    fn to_local(self, world: DVec3) -> DVec3 {
+        self.pose.to_local(world) + self.centre
+    }
+
+    /// From the centre to a point, in the world's directions.
+    fn arm(self, local: DVec3) -> DVec3 {
+        self.pose.rotation * (local - self.centre)
+    }
+
+    /// A direction, in the world.
+    fn turn(self, local: DVec3) -> DVec3 {
+        self.pose.rotation * local
+    }
+
+    /// The angle [rad] between two.
+    fn angle_to(self, other: Self) -> f64 {
+        self.pose.rotation.angle_between(other.pose.rotation)
+    }
+
+    fn lerp(self, other: Self, part: f64) -> Self {
+        let pose = Pose {
+            rotation: self.pose.rotation.slerp(other.pose.rotation, part),
+            translation: self.pose.translation.lerp(other.pose.translation, part),
+        };
+        Self { pose, ..self }
+    }
 }
 
 /// A [`Collider`] during one step. As a [`Solid`] it is where it is at the end of the step.
@@ -294,7 +348,9 @@ pub struct ColliderStep<'a> {
     legs: Vec<Leg>,
     /// Holds it during all of the step, if that is known.
     reach: Option<Bounds>,
-    pose: Pose,
+    /// At the end of the step.
+    place: Place,
+    /// Of the centre.
     twist: Twist,
     friction: f64,
     /// [s]
@@ -314,10 +370,9 @@ impl ColliderStep<'_> {
 
     /// How fast the surface nearest to a place [m] moves [m/s], at the end of the step.
     pub fn velocity(&self, at: DVec3) -> DVec3 {
-        let local = self.pose.to_local(at);
+        let local = self.place.to_local(at);
         let (near, deforming) = self.form.nearest_and_velocity(local);
-        let arm = self.pose.rotation * near.point;
-        self.twist.at(arm) + self.pose.rotation * deforming
+        self.twist.at(self.place.arm(near.point)) + self.place.turn(deforming)
     }
 
     /// Where a sphere of `radius` [m] first touches that goes straight from `from`, where it is at a part `begin` of the step
@@ -354,7 +409,7 @@ impl ColliderStep<'_> {
                 if first > begin { place(first) } else { from },
                 if leg.finish >= 1.0 { to } else { place(leg.finish) },
             ];
-            let (from, to) = (leg.pose(part).to_local(ends[0]), leg.to.to_local(ends[1]));
+            let (from, to) = (leg.place(part).to_local(ends[0]), leg.to.to_local(ends[1]));
             let way = Way { from, to, radius, before };
             let left = (leg.finish - first) * self.duration;
             let (touch, kept) = self.form.first_touch(number, part, way, left)?;
@@ -414,23 +469,23 @@ impl ColliderStep<'_> {
 
     /// A touch of a sphere whose centre is at a place in the collider's coordinates, at a time of the step.
     fn impact(&self, leg: &Leg, time: f64, local: DVec3, touch: &Touch, radius: f64) -> Impact {
-        let pose = leg.pose(leg.part(time));
+        let place = leg.place(leg.part(time));
         let left = (1.0 - time) * self.duration;
         let [carried, carried_normal] = self.form.carried(local, touch, left);
-        let deforming = pose.rotation * touch.velocity;
+        let deforming = place.turn(touch.velocity);
         let touched = local - touch.distance * touch.normal;
         Impact {
             time,
             // Not on the way in the world, which as seen from a turning collider is not quite straight: there it
             // could be on the other side.
-            position: pose.to_world(local),
-            normal: pose.rotation * touch.normal,
+            position: place.to_world(local),
+            normal: place.turn(touch.normal),
             distance: touch.distance,
             radius,
-            velocity: leg.twist.at(pose.rotation * touched) + deforming,
+            velocity: leg.twist.at(place.arm(touched)) + deforming,
             friction: self.friction,
-            carried: self.pose.to_world(carried),
-            carried_normal: self.pose.rotation * carried_normal,
+            carried: self.place.to_world(carried),
+            carried_normal: self.place.turn(carried_normal),
         }
     }
 
@@ -449,13 +504,13 @@ impl ColliderStep<'_> {
         Some(Impact {
             time: 0.0,
             position: at,
-            normal: leg.from.rotation * near.normal,
+            normal: leg.from.turn(near.normal),
             distance: near.distance,
             radius,
-            velocity: leg.twist.at(leg.from.rotation * near.point),
+            velocity: leg.twist.at(leg.from.arm(near.point)),
             friction: self.friction,
-            carried: self.pose.to_world(local),
-            carried_normal: self.pose.rotation * near.normal,
+            carried: self.place.to_world(local),
+            carried_normal: self.place.turn(near.normal),
         })
     }
 
@@ -475,18 +530,19 @@ impl ColliderStep<'_> {
 
     /// Where it is at the end of the step.
     pub fn pose(&self) -> Pose {
-        self.pose
+        let Place { pose: Pose { rotation, translation }, centre } = self.place;
+        Pose { rotation, translation: translation - rotation * centre }
     }
 
     /// How far at most the step takes anything of it that ends within `radius` of a place [m]; infinite where it has
     /// a velocity of its own that nobody bounds.
     pub fn way_near(&self, at: DVec3, radius: f64) -> f64 {
-        let local = self.pose.to_local(at);
+        let local = self.place.to_local(at);
         let moved = |leg: &Leg| {
-            let angle = leg.from.rotation.angle_between(leg.to.rotation);
+            let angle = leg.from.angle_to(leg.to);
             let chord = leg.from.to_world(local).distance(leg.to.to_world(local));
             // On its arc, a place leaves the chord by no more than θ²/8 of the arm.
-            chord + angle * radius + 0.125 * angle * angle * local.length()
+            chord + angle * radius + 0.125 * angle * angle * self.place.arm(local).length()
         };
         self.form.longest_way() + self.legs.iter().map(moved).sum::<f64>()
     }
@@ -498,18 +554,18 @@ impl ColliderStep<'_> {
 
     /// How far the step takes what of the surface ends nearest to a place [m].
     pub fn moved(&self, at: DVec3) -> DVec3 {
-        let local = self.pose.to_local(at);
+        let local = self.place.to_local(at);
         let (near, origin) = self.form.nearest_and_origin(local, self.duration);
-        let from = self.legs.first().map_or(self.pose, |leg| leg.from);
-        self.pose.to_world(near.point) - from.to_world(origin)
+        let from = self.legs.first().map_or(self.place, |leg| leg.from);
+        self.place.to_world(near.point) - from.to_world(origin)
     }
 
     /// How far the step takes a place [m] that goes with it: with the whole of what is rigid, and else with what of the surface is nearest to
     /// the place when the step begins.
     pub fn takes(&self, at: DVec3) -> DVec3 {
-        let from = self.legs.first().map_or(self.pose, |leg| leg.from);
+        let from = self.legs.first().map_or(self.place, |leg| leg.from);
         let local = from.to_local(at);
-        self.pose.to_world(local + self.form.way_from(local, self.duration)) - at
+        self.place.to_world(local + self.form.way_from(local, self.duration)) - at
     }
 
     /// How long the step is [s].
@@ -521,24 +577,25 @@ impl ColliderStep<'_> {
 /// A box around something with these bounds in its own coordinates, during all legs.
 fn reach(local: &Bounds, legs: &[Leg]) -> Bounds {
     let mut all: Option<Bounds> = None;
-    for pose in legs.iter().flat_map(|leg| [&leg.from, &leg.to]) {
-        let here = moved(local, pose);
+    for place in legs.iter().flat_map(|leg| [leg.from, leg.to]) {
+        let here = moved(local, place);
         all = Some(all.map_or(here, |all| all.union(here)));
     }
     let all = all.unwrap_or(*local);
     // Between the ends of a leg a corner goes on an arc, which leaves its chord by less than the arc is long.
-    let arm = local.min.abs().max(local.max.abs()).length();
-    let turned = |leg: &Leg| leg.from.rotation.angle_between(leg.to.rotation);
+    let centre = legs.first().map_or(DVec3::ZERO, |leg| leg.from.centre);
+    let arm = (local.min - centre).abs().max((local.max - centre).abs()).length();
+    let turned = |leg: &Leg| leg.from.angle_to(leg.to);
     let arcs = arm * legs.iter().map(turned).fold(0.0, f64::max);
     Bounds { min: all.min - arcs, max: all.max + arcs }
 }
 
-/// A box around a box in a pose.
-fn moved(local: &Bounds, pose: &Pose) -> Bounds {
+/// A box around a box at a place.
+fn moved(local: &Bounds, place: Place) -> Bounds {
     let (middle, half) = (0.5 * (local.min + local.max), 0.5 * (local.max - local.min));
-    let turn = pose.matrix();
+    let turn = place.pose.matrix();
     let wide = turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z;
-    let middle = pose.to_world(middle);
+    let middle = place.to_world(middle);
     Bounds { min: middle - wide, max: middle + wide }
 }
 
@@ -549,25 +606,22 @@ impl Leg {
         if length > 0.0 { ((time - self.begin) / length).clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// The pose when a part of the leg is over.
-    fn pose(&self, part: f64) -> Pose {
-        Pose {
-            rotation: self.from.rotation.slerp(self.to.rotation, part),
-            translation: self.from.translation.lerp(self.to.translation, part),
-        }
+    /// The place when a part of the leg is over.
+    fn place(&self, part: f64) -> Place {
+        self.from.lerp(self.to, part)
     }
 }
 
 impl Solid for ColliderStep<'_> {
     fn distance(&self, at: DVec3) -> f64 {
-        self.form.distance(self.pose.to_local(at))
+        self.form.distance(self.place.to_local(at))
     }
 
     fn nearest(&self, at: DVec3) -> Nearest {
-        let near = self.form.nearest_and_velocity(self.pose.to_local(at)).0;
+        let near = self.form.nearest_and_velocity(self.place.to_local(at)).0;
         Nearest {
-            point: self.pose.to_world(near.point),
-            normal: self.pose.rotation * near.normal,
+            point: self.place.to_world(near.point),
+            normal: self.place.turn(near.normal),
             distance: near.distance,
         }
     }
@@ -577,13 +631,13 @@ impl Solid for ColliderStep<'_> {
         let corner = |n: i32| {
             let pick =
                 |axis: usize| if n >> axis & 1 == 1 { local.max[axis] } else { local.min[axis] };
-            self.pose.to_world(DVec3::new(pick(0), pick(1), pick(2)))
+            self.place.to_world(DVec3::new(pick(0), pick(1), pick(2)))
         };
         Bounds::around((0..8).map(corner))
     }
 
     fn first_hit(&self, from: DVec3, to: DVec3) -> Option<DVec3> {
-        let normal = self.form.first_hit(self.pose.to_local(from), self.pose.to_local(to))?;
-        Some(self.pose.rotation * normal)
+        let normal = self.form.first_hit(self.place.to_local(from), self.place.to_local(to))?;
+        Some(self.place.turn(normal))
     }
 }

@@ -163,8 +163,9 @@ impl Piece for Part<'_> {
     fn divide(&self, parts: &mut Vec<Self>) {
         let corners = self.corners();
         let length = |side: usize| corners[side].distance_squared(corners[(side + 1) % 3]);
-        let longest =
-            (1..3).fold(0, |best, side| if length(side) > length(best) { side } else { best });
+        // Of sides of one length it is the first, which rounding does not decide.
+        let is_longer = |side: usize, best: usize| length(side) > (1.0 + 1e-6) * length(best);
+        let longest = (1..3).fold(0, |best, side| if is_longer(side, best) { side } else { best });
         let [a, b, c] = [0, 1, 2].map(|k| self.weights[(longest + k) % 3]);
         let half = [0, 1, 2].map(|k| 0.5 * (a[k] + b[k]));
         parts.push(Self { weights: [a, half, c], ..*self });

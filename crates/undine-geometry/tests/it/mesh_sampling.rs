@@ -1,13 +1,13 @@
 //! Sampling of surfaces and solids: evenly spread, apart from each other, and without gaps.
 
 use std::f64::consts::PI;
-use undine_core::glam::DVec3;
+use undine_core::glam::{DQuat, DVec3};
 use undine_core::mesh::Bounds;
 use undine_geometry::sampling::{
     Sampling, SurfacePoint, sample_surface, sample_surface_poisson, sample_volume_jittered,
     sample_volume_poisson,
 };
-use undine_geometry::{GeometryError, Nearest, Solid, Triangles, gallery};
+use undine_geometry::{GeometryError, Nearest, Pose, Shape, Solid, Triangles, gallery};
 
 /// A ball: the simplest solid.
 #[derive(Debug)]
@@ -179,17 +179,88 @@ fn a_jittered_grid_has_one_point_per_cell() {
         points.len()
     );
     assert!(points.iter().all(|&point| ball.distance(point) < 0.0));
+    let low = ball.bounds().unwrap().min;
     let mut cells: Vec<[i64; 3]> =
-        points.iter().map(|p| (*p / h).floor().as_i64vec3().to_array()).collect();
+        points.iter().map(|p| ((*p - low) / h).floor().as_i64vec3().to_array()).collect();
     cells.sort_unstable();
     assert!(cells.windows(2).all(|pair| pair[0] != pair[1]));
 
-    // A larger ball keeps the points of the smaller one.
-    let larger = Ball { radius: 1.5, ..ball };
-    let more = sample_volume_jittered(&larger, h, Sampling::default()).unwrap();
-    let mut more: Vec<_> = more.iter().map(|p| p.to_array().map(f64::to_bits)).collect();
-    more.sort_unstable();
-    assert!(points.iter().all(|p| more.binary_search(&p.to_array().map(f64::to_bits)).is_ok()));
+    // A hole within takes the points that were in it, and no others.
+    let hole = Ball { centre: ball.centre, radius: 0.6 };
+    let bits = |p: &DVec3| p.to_array().map(f64::to_bits);
+    let kept: Vec<_> = points.iter().filter(|at| hole.distance(**at) > 0.0).map(bits).collect();
+    let hollow = Hollow { ball, hole };
+    let found = sample_volume_jittered(&hollow, h, Sampling::default()).unwrap();
+    assert_eq!(found.iter().map(bits).collect::<Vec<_>>(), kept);
+}
+
+/// A ball with a hole in it.
+#[derive(Debug)]
+struct Hollow {
+    ball: Ball,
+    hole: Ball,
+}
+
+impl Solid for Hollow {
+    fn distance(&self, at: DVec3) -> f64 {
+        self.ball.distance(at).max(-self.hole.distance(at))
+    }
+
+    fn nearest(&self, at: DVec3) -> Nearest {
+        let (outer, inner) = (self.ball.nearest(at), self.hole.nearest(at));
+        if outer.distance > -inner.distance {
+            return outer;
+        }
+        Nearest { normal: -inner.normal, distance: -inner.distance, ..inner }
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        self.ball.bounds()
+    }
+}
+
+/// Points are as many, and lie at the same places of what they are of, wherever that is: to what rounding leaves of places 10 km away.
+#[test]
+fn points_lie_in_the_same_way_wherever_a_solid_or_a_mesh_is() {
+    let turn = Pose { rotation: DQuat::from_rotation_x(0.4), translation: DVec3::ZERO };
+    let shapes = [
+        Shape::cuboid(DVec3::new(0.5, 0.25, 0.125)).unwrap(),
+        Shape::sphere(0.5).unwrap(),
+        Shape::cuboid(DVec3::new(0.4, 0.3, 0.2)).unwrap().moved(&turn).unwrap(),
+    ];
+    let meshes = [gallery::cuboid(DVec3::splat(0.5)), gallery::sphere(0.5, 2)];
+    let sampling = Sampling { seed: 3, ..Sampling::default() };
+    let all = |by: DVec3| {
+        let mut found = Vec::new();
+        for shape in &shapes {
+            let solid = shape.clone().moved(&Pose::at(by)).unwrap();
+            // The first two come out even with the sides of the boxes.
+            for spacing in [0.0625, 0.1, 0.07] {
+                found.push(sample_volume_jittered(&solid, spacing, sampling).unwrap());
+            }
+            found.push(sample_volume_poisson(&solid, 0.125, sampling).unwrap());
+        }
+        for mesh in &meshes {
+            let mesh = mesh.clone().mapped(|at| at + by);
+            let places = |points: Vec<SurfacePoint>| points.iter().map(|on| on.point).collect();
+            found.push(places(sample_surface(&mesh, 300, sampling).unwrap()));
+            found.push(places(sample_surface_poisson(&mesh, 0.15, sampling).unwrap()));
+        }
+        found
+    };
+    let here = all(DVec3::ZERO);
+    for by in [
+        DVec3::new(1.0, 0.0, 0.0),
+        DVec3::new(0.37, -100.003, 2048.0),
+        DVec3::new(-10_000.0, 9_999.99, 0.1),
+    ] {
+        for (n, (found, wanted)) in all(by).iter().zip(&here).enumerate() {
+            assert_eq!(found.len(), wanted.len(), "{n} at {by}");
+            for (found, wanted) in found.iter().zip(wanted) {
+                assert!((*found - by).distance(*wanted) < 1e-9, "{n} at {by}: {found} {wanted}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use undine_core::glam::{DQuat, DVec3};
 use undine_geometry::motion::{Interpolation, Key};
 use undine_geometry::random::unit;
-use undine_geometry::{Collider, Course, Motion, Pose, Shape, Solid, Twist};
+use undine_geometry::{Collider, ColliderStep, Course, Motion, Pose, Shape, Solid, Twist};
 
 fn vector(seed: u64, number: u64, half: f64) -> DVec3 {
     let [x, y, z] = [0, 1, 2].map(|k| (2.0 * unit(seed, 3 * number + k) - 1.0) * half);
@@ -127,7 +127,10 @@ fn a_cubic_motion_through_the_keys_of_a_steady_one_is_that() {
         let turned = twist.angular.length();
         assert!((motion.swept_angle(0.5, 2.0) - 1.5 * turned).abs() < 1e-12);
         assert!((motion.swept_angle(-5.0, 50.0) - 2.9 * turned).abs() < 1e-12);
-        assert!((motion.swept_length(0.5, 2.0) - 1.5 * twist.linear.length()).abs() < 1e-12);
+        assert!(
+            (motion.swept_length(0.5, 2.0, DVec3::ZERO) - 1.5 * twist.linear.length()).abs()
+                < 1e-12
+        );
         assert_eq!(motion.swept_angle(2.0, 0.5), 0.0);
     }
     assert!((steady.swept_angle(-1.0, 1.0) - 2.0 * twist.angular.length()).abs() < 1e-12);
@@ -247,7 +250,7 @@ fn a_course_of_its_own_moves_as_it_says() {
     let differences = by_differences(&motion, 0.7);
     assert!(differences.linear.distance(motion.twist(0.7).linear) < 1e-8);
     assert!((motion.swept_angle(-1.0, 1.5) - 3.0).abs() < 1e-12);
-    assert!((motion.swept_length(-1.0, 1.5) - 3.0).abs() < 1e-12);
+    assert!((motion.swept_length(-1.0, 1.5, DVec3::ZERO) - 3.0).abs() < 1e-12);
     assert_eq!(motion.turns(-1.0, 1.0).collect::<Vec<_>>(), [0.0]);
     assert_eq!(motion.twist_before(0.0), Twist::default());
     assert!(!motion.is_still() && motion == motion.clone());
@@ -255,4 +258,44 @@ fn a_course_of_its_own_moves_as_it_says() {
     let ball = Collider::solid(Shape::sphere(0.1).unwrap()).with_motion(motion.clone());
     let step = ball.during(0.0, 0.5).unwrap();
     assert!(step.distance(motion.pose(0.5).translation) < -0.0999);
+}
+
+/// A step of a collider whose own coordinates begin elsewhere is that of one whose do not: what turns about a centre near by does so, however far
+/// away the origin of its coordinates is.
+#[test]
+fn where_the_coordinates_of_a_collider_begin_does_not_matter() {
+    let plate = Shape::cuboid(DVec3::new(0.5, 0.02, 0.3)).unwrap();
+    let key = |time: f64, angle: f64, x: f64| {
+        let pose = Pose { rotation: DQuat::from_rotation_z(angle), translation: DVec3::X * x };
+        Key { time, pose }
+    };
+    let keys = vec![key(0.0, 0.2, 0.0), key(1.0, 1.0, 0.1)];
+    let motion = Motion::keyed(keys, Interpolation::Linear).unwrap();
+    let near = Collider::solid(plate.clone()).with_motion(motion.clone());
+    let from = DVec3::new(10_000.0, -3_000.0, 2_048.0);
+    let far = Collider::solid(plate.moved(&Pose::at(from)).unwrap());
+    let far = far.with_motion(motion.about(from));
+    let (near, far) = (near.during(0.0, 1.0).unwrap(), far.during(0.0, 1.0).unwrap());
+    let apart = |one: DVec3, other: DVec3| one.distance(other) < 1e-9;
+    let (reach, other) = (near.reach().unwrap(), far.reach().unwrap());
+    assert!(apart(reach.min, other.min) && apart(reach.max, other.max));
+    let mut touched = 0;
+    for case in 0..200 {
+        let (at, to) = (vector(case, 1, 0.8), vector(case, 2, 0.8));
+        assert!((near.distance(at) - far.distance(at)).abs() < 1e-9);
+        assert!(apart(near.velocity(at), far.velocity(at)));
+        assert!((near.way_near(at, 0.1) - far.way_near(at, 0.1)).abs() < 1e-9);
+        assert!(apart(near.moved(at), far.moved(at)) && apart(near.takes(at), far.takes(at)));
+        let touch = |on: &ColliderStep<'_>| on.first_impact(0.0, at, to, 0.01).unwrap();
+        let (one, other) = (touch(&near), touch(&far));
+        assert_eq!(one.is_some(), other.is_some());
+        if let (Some(one), Some(other)) = (one, other) {
+            touched += 1;
+            assert!((one.time - other.time).abs() < 1e-6);
+            assert!(one.position.distance(other.position) < 1e-6);
+            assert!(one.velocity.distance(other.velocity) < 1e-6);
+            assert!(one.carried.distance(other.carried) < 1e-6);
+        }
+    }
+    assert!(touched > 20, "{touched}");
 }

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 use std::sync::Arc;
-use undine_core::glam::{DVec3, Vec3};
+use undine_core::glam::{DQuat, DVec3, Vec3};
 use undine_core::{ChannelSpec, Combine, Frame, GridDomain, MemoryBudget, ParticleSystem};
 use undine_fluid::fill::{DeepCells, Fill, Filled, Room, Seeding, fill};
 use undine_geometry::levelset::{Extent, LevelSet};
@@ -172,6 +172,42 @@ fn a_solid_ten_kilometres_away_is_filled_to_the_same_bits() {
         };
         assert!(!here.offsets.is_empty());
         assert!(sorted(&here, DVec3::ZERO) == sorted(&there, away), "{how:?}");
+    }
+}
+
+/// Also by parts of a cell: particles lie at the same places of the solid, and there are as many.
+#[test]
+fn a_solid_is_filled_in_the_same_way_wherever_it_is() {
+    let solids = [
+        cuboid(DVec3::ZERO, DVec3::new(0.5, 0.3, 0.42)),
+        Shape::sphere(0.21).unwrap(),
+        cuboid(DVec3::splat(-0.2), DVec3::splat(0.2))
+            .moved(&Pose { rotation: DQuat::from_rotation_x(0.5), ..Pose::IDENTITY })
+            .unwrap(),
+    ];
+    let places = |solid: &Shape, by: DVec3, how: Fill| -> Vec<DVec3> {
+        let solid = solid.clone().moved(&Pose::at(by)).unwrap();
+        let found = filled(&solid, how);
+        let each = found.buckets.iter().zip(&found.offsets);
+        each.map(|(b, at)| frame().world(*b, *at) - by).collect()
+    };
+    let near = 2e-6 * VOXEL;
+    for how in [Seeding::Jittered, Seeding::Poisson, Seeding::Lattice] {
+        let how = Fill { how, ..Fill::default() };
+        for solid in &solids {
+            let here = places(solid, DVec3::ZERO, how);
+            assert!(here.len() > 1000);
+            for by in [
+                DVec3::new(0.013, 0.0, 0.0),
+                DVec3::new(-1.987, 0.025, 7.7777),
+                DVec3::new(9_999.99, -1_000.003, 0.026),
+            ] {
+                let there = places(solid, by, how);
+                assert_eq!(there.len(), here.len(), "{how:?} at {by}");
+                let is_there = |at: &DVec3| there.iter().any(|one| one.distance(*at) < near);
+                assert!(here.iter().all(is_there), "{how:?} at {by}");
+            }
+        }
     }
 }
 

@@ -206,6 +206,10 @@ impl Course for Way {
         self.whole_twist(time, true)
     }
 
+    fn centre(&self) -> DVec3 {
+        self.before.as_ref().map_or(self.pivot, Motion::centre)
+    }
+
     fn turns(&self, from: f64, to: f64) -> Vec<f64> {
         let keys =
             [&self.translate, &self.rotate].into_iter().filter_map(|setting| match setting {

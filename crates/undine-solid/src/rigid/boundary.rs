@@ -145,7 +145,7 @@ fn sharp_edges(mesh: &Triangles) -> Vec<[u32; 2]> {
 
 /// Points from one end to the other, no nearer to each other than a spacing [m], whatever rounding does.
 fn points_along([from, to]: [DVec3; 2], spacing: f64) -> impl Iterator<Item = DVec3> {
-    let parts = ((1.0 - 1e-9) * from.distance(to) / spacing).floor().clamp(1.0, 4096.0) as u32;
+    let parts = ((1.0 - 1e-6) * from.distance(to) / spacing).floor().clamp(1.0, 4096.0) as u32;
     (0..=parts).map(move |n| from.lerp(to, f64::from(n) / f64::from(parts)))
 }
 

@@ -56,17 +56,19 @@ impl Piece {
         let mesh = |mesh: Triangles| -> Result<Self> {
             let solid = meshing::mass_properties(&mesh)?;
             let sampling = Sampling::default();
+            // Around the centre, so that its points lie in the same way wherever it is.
+            let near = mesh.clone().mapped(|at| at - solid.centre);
             let (boundary, added) = match spacing {
                 Some(spacing) => {
-                    let boundary = boundary_of_mesh(&mesh, solid.centre, spacing, sampling)?;
+                    let boundary = boundary_of_mesh(&near, DVec3::ZERO, spacing, sampling)?;
                     (boundary, Vec::new())
                 }
                 None => {
-                    let extent = mesh.bounds().map_or(DVec3::ZERO, |bounds| bounds.size());
+                    let extent = near.bounds().map_or(DVec3::ZERO, |bounds| bounds.size());
                     let double = |[a, b, c]: [DVec3; 3]| (b - a).cross(c - a).length();
-                    let area = 0.5 * mesh.iter().map(double).sum::<f64>();
+                    let area = 0.5 * near.iter().map(double).sum::<f64>();
                     let spacing = usual_spacing(extent, area);
-                    boundary_of_vertices(&mesh, solid.centre, spacing, sampling)?
+                    boundary_of_vertices(&near, DVec3::ZERO, spacing, sampling)?
                 }
             };
             Ok(Self { solid, boundary, added, looks: PieceLooks::Mesh(Arc::new(mesh)) })
@@ -81,14 +83,16 @@ impl Piece {
             return Err(SolidError::NoVolume { volume: f64::INFINITY });
         };
         let spacing = spacing.unwrap_or(0.1 * bounds.size().max_element());
+        // Around its middle, so that its points lie in the same way wherever it is.
+        let near = Shape::clone(shape).moved(&Pose::at(-bounds.centre()))?;
         let mut sharp = Vec::new();
-        for form in shape.forms(&Detail::default())? {
+        for form in near.forms(&Detail::default())? {
             if let Form::Mesh(mesh) = form {
                 sharp.extend(sharp_points(&mesh, spacing));
             }
         }
-        let boundary =
-            boundary_of_solid(&**shape, solid.centre, spacing, &sharp, Sampling::default())?;
+        let centre = solid.centre - bounds.centre();
+        let boundary = boundary_of_solid(&near, centre, spacing, &sharp, Sampling::default())?;
         let looks = PieceLooks::Shape(shape.clone());
         Ok(Self { solid, boundary, added: Vec::new(), looks })
     }
@@ -156,6 +160,39 @@ mod tests {
         let whole = Piece::of_surface(&two_boxes(), false, None).unwrap();
         assert_eq!(whole.len(), 1);
         assert!((whole[0].solid.volume - 54.0).abs() < 1e-11);
+    }
+
+    #[test]
+    fn boundary_particles_lie_in_the_same_way_wherever_a_body_is() {
+        let tilt = Pose { rotation: DQuat::from_rotation_z(0.6), ..Pose::IDENTITY };
+        let half = DVec3::new(0.1, 0.05, 0.075);
+        let shapes = [
+            Shape::cuboid(half).unwrap(),
+            Shape::cuboid(half).unwrap().moved(&tilt).unwrap(),
+            Shape::sphere(0.1).unwrap(),
+        ];
+        let mesh = gallery::cuboid(half).mapped(|at| tilt.to_world(at));
+        let all = |by: DVec3| {
+            let mut found: Vec<Vec<DVec3>> = Vec::new();
+            for spacing in [None, Some(0.025), Some(0.011)] {
+                for shape in &shapes {
+                    let shape = Arc::new(shape.clone().moved(&Pose::at(by)).unwrap());
+                    found.push(Piece::of_shape(&shape, spacing).unwrap().boundary);
+                }
+                let mesh = mesh.clone().mapped(|at| at + by).into_surface("body").unwrap();
+                found.push(Piece::of_surface(&mesh, true, spacing).unwrap()[0].boundary.clone());
+            }
+            found
+        };
+        let here = all(DVec3::ZERO);
+        for by in [DVec3::new(0.013, 1.0, -2048.0), DVec3::new(10_000.0, 0.1, 3_333.3)] {
+            for (n, (found, wanted)) in all(by).iter().zip(&here).enumerate() {
+                assert_eq!(found.len(), wanted.len(), "{n} at {by}");
+                let off = found.iter().zip(wanted).map(|(one, other)| one.distance(*other));
+                let off = off.fold(0.0, f64::max);
+                assert!(off < 1e-9, "{n} at {by}: {off}");
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The tests of the library, as one program.
 
 mod afloat;
+mod anywhere;
 mod body_in_fluid;
 mod cache;
 mod coupled_buoyancy;
