@@ -18,4 +18,5 @@ mod scenes;
 mod shapes;
 mod surfaces;
 mod suspension;
+mod viscous_bodies;
 mod whole;
