@@ -1,6 +1,6 @@
-//! How the pressure solve takes rigid bodies from the World, and gives them back what the fluid does to them.
+//! How solves of fluids take rigid bodies from the World, and give them back what the fluid does to them.
 //!
-//! Before the solve a body has taken its forces, and has been put to x = xⁿ + Δt v and turned by θ from its free turn; its angular
+//! Before a solve a body has taken its forces, and has been put to x = xⁿ + Δt v and turned by θ from its free turn; its angular
 //! momentum is still that of the start. The fluid adds Δt·M⁻¹·Jᵀp: v changes, x by Δt times that, and θ so that the momentum that
 //! the body takes from its turn, L = Lⁿ + J⁻ᵀĨθ/Δt, is what it had and Δt times the torque, exactly. A further Newton iteration takes
 //! it back with the forces, and the solve gives it anew.
@@ -21,7 +21,7 @@ const MOST_TURNS: usize = 64;
 
 impl Swimmers {
     /// The channels that tell a solve where bodies are, and that it leaves as they are.
-    pub(super) fn unmoved(&self) -> impl Iterator<Item = ChannelKey> {
+    pub(crate) fn unmoved(&self) -> impl Iterator<Item = ChannelKey> {
         let names = ["mass", "inertia", "angular-momentum", "flight", "free-turn"];
         self.objects().iter().flat_map(move |(_, solids)| {
             StoreId::from(solids.bodies.centres.points).channels(names)
@@ -29,25 +29,18 @@ impl Swimmers {
     }
 
     /// The channels in which bodies take what a fluid does to them.
-    pub(super) fn moved(&self) -> impl Iterator<Item = ChannelKey> {
+    pub(crate) fn moved(&self) -> impl Iterator<Item = ChannelKey> {
         let names = ["v", "position", "orientation"];
         self.objects().iter().flat_map(move |(_, solids)| {
             StoreId::from(solids.bodies.centres.points).channels(names)
         })
     }
 
-    /// Every body, Object by Object, with the velocity that its forces have given it. Those that nothing else couples are turned
-    /// as they would fly freely.
-    pub(super) fn afloat(&self, world: &World, now: &Moment) -> Result<Vec<Afloat>> {
+    /// Every body, Object by Object, with the velocity that its forces have given it, and a fluid that was solved before.
+    pub(crate) fn afloat(&self, world: &World, now: &Moment) -> Result<Vec<Afloat>> {
         let mut all = Vec::new();
-        for (object, solids) in self.objects() {
+        for (_, solids) in self.objects() {
             let points = &world.points[solids.bodies.centres.points];
-            if !solids.kinematic && !world.object(*object).coupled {
-                let free = points.column(solids.bodies.free_turn)?;
-                points
-                    .column_mut(solids.bodies.orientation)?
-                    .copy_from_slice(&free[..points.len()]);
-            }
             for n in 0..points.len() {
                 all.push(afloat(points, solids, n, now.step)?);
             }
@@ -56,7 +49,7 @@ impl Swimmers {
     }
 
     /// Gives bodies the velocities that a solve has found.
-    pub(super) fn take(&self, world: &mut World, found: &[Afloat], now: &Moment) -> Result<()> {
+    pub(crate) fn take(&self, world: &mut World, found: &[Afloat], now: &Moment) -> Result<()> {
         let mut found = found.iter();
         let mut largest = 0.0_f64;
         for (_, solids) in self.objects() {

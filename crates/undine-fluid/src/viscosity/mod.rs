@@ -7,17 +7,26 @@
 //!
 //! over the liquid. That is an implicit step, stable for any viscosity; the three components are coupled, and that no force
 //! acts on the free surface comes for free: that is what makes honey coil, and lets drops turn as they like.
+//!
+//! Rigid bodies in its scope stick to the liquid as walls do, and their velocities are found in the same system: what their
+//! friction takes from the liquid they gain.
 
 mod coarsen;
+mod coupled;
 mod grid;
+mod grips;
 mod multigrid;
 mod piece;
 mod samples;
 mod solve;
 mod system;
+mod touched;
 
-pub use solve::{Settings, Solved, diffuse};
+pub use solve::{Settings, Solved, diffuse, diffuse_around};
+pub use touched::Touched;
 
+use crate::bodies::Swimmers;
+use crate::pressure::Afloat;
 use crate::solved::Solve;
 use undine_core::volume::VoxelShape;
 use undine_core::{Accessor, ChannelSpec, Handle};
@@ -34,7 +43,8 @@ pub const DECLARATION: Declaration = Declaration {
     doc: "Makes fluids resist shearing: from water to honey",
     about: "Every fluid in its scope is Newtonian, with this viscosity: water has 0.001 Pa s, olive oil 0.1, honey 10, and caramel \
             100. Particles that have a channel `viscosity` have one each, and mix by their masses. A free surface bears no \
-            traction; walls hold what touches them, unless it slips.",
+            traction; walls hold what touches them, unless it slips. Rigid bodies in its scope are pulled along by what they touch, \
+            and pull it.",
     parameters: &[
         Parameter::number(
             "viscosity",
@@ -72,6 +82,7 @@ const BY_CELL: &str = "cell-viscosity";
 /// Makes fluids viscous.
 pub struct Viscosity {
     on: Vec<On>,
+    swimmers: Swimmers,
     sticks: bool,
     tolerance: f64,
 }
@@ -84,6 +95,8 @@ struct On {
     varying: Option<(Handle<f32>, Handle<f32>)>,
     /// The viscosity of all that has none of its own [Pa s].
     viscosity: f64,
+    /// The faces beside bodies in this step.
+    touched: Touched,
 }
 
 impl Operator for Viscosity {
@@ -110,12 +123,16 @@ impl Operator for Viscosity {
                 }
                 None => None,
             };
-            on.push(On { object, field, varying, viscosity: 0.0 });
+            on.push(On { object, field, varying, viscosity: 0.0, touched: Touched::default() });
         }
         if on.is_empty() {
             return Ok(None);
         }
-        let mut viscosity = Self { on, sticks: true, tolerance: 0.0 };
+        let swimmers = Swimmers::among(ingest.world, scope);
+        for (object, solids) in swimmers.objects() {
+            ingest.world.objects[object.0].swims = !solids.kinematic;
+        }
+        let mut viscosity = Self { on, swimmers, sticks: true, tolerance: 0.0 };
         viscosity.update(ingest)?;
         Ok(Some(viscosity))
     }
@@ -136,7 +153,12 @@ impl Operator for Viscosity {
         let surfaces = self.on.iter().filter(|on| on.field.distance.is_some());
         let varying = || self.on.iter().filter(|on| on.varying.is_some());
         let carried = varying().filter_map(|on| on.field.particles).map(|it| it.particles);
-        on.task(Stage::SolveViscosity, "solve for viscosity", Self::solve)
+        if !self.swimmers.is_empty() {
+            on.task(Stage::CutCells, "find the faces beside bodies", Self::find_bodies)
+                .reads(self.swimmers.channels());
+        }
+        let solve = on
+            .task(Stage::SolveViscosity, "solve for viscosity", Self::solve)
             .reads(stores().flat_map(|store| {
                 store.channels(["cells", "mass-density", "open", "wall-v", "wall-distance"])
             }))
@@ -147,11 +169,34 @@ impl Operator for Viscosity {
             .writes(stores().map(|store| store.channel("v")))
             .writes(varying().map(|on| StoreId::from(on.field.volume).channel(BY_CELL)))
             .reaches_everywhere();
+        if !self.swimmers.is_empty() {
+            solve.reads(self.swimmers.unmoved()).writes(self.swimmers.moved());
+        }
     }
 }
 
 impl Viscosity {
+    /// Which faces of fluids will be beside bodies, where they would fly freely.
+    fn find_bodies(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        let colliders = self.swimmers.begin(world, now)?;
+        let end = now.time + now.step;
+        let bodies: Result<Vec<_>> =
+            colliders.iter().map(|body| Ok(body.during(now.time, end)?)).collect();
+        let bodies = bodies?;
+        for on in &mut self.on {
+            let domain = &world.domains[world.object(on.object).domain];
+            on.touched = Touched::find(domain, &world.volumes[on.field.volume], &bodies);
+        }
+        Ok(())
+    }
+
     fn solve(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        let mut bodies = self.swimmers.afloat(world, now)?;
+        self.solve_around(world, &mut bodies, now)?;
+        self.swimmers.take(world, &bodies, now)
+    }
+
+    fn solve_around(&self, world: &mut World, bodies: &mut [Afloat], now: &Moment) -> Result<()> {
         for on in &self.on {
             if let Some((of_particles, of_cells)) = on.varying
                 && now.iteration == 0
@@ -167,7 +212,9 @@ impl Viscosity {
                 sticks: self.sticks,
                 tolerance: self.tolerance,
             };
-            let Some(solved) = diffuse(domain, volume, &on.field, &settings, now.step)? else {
+            let around = (&on.touched, &mut *bodies);
+            let solved = diffuse_around(domain, volume, &on.field, &settings, around, now.step)?;
+            let Some(solved) = solved else {
                 continue;
             };
             let Solved { report, unknowns } = solved;

@@ -1,14 +1,20 @@
 //! One step of viscosity on a velocity: the system, its solution, and back to the faces.
 
+use super::coupled::Coupled;
+use super::grips::Pull;
 use super::multigrid::Multigrid;
 use super::piece::{FACES, HELD, Piece, VOXELS};
-use super::samples::Samples;
+use super::samples::{Bodies, Samples};
 use super::system::{Diagonal, System, all_faces};
+use super::touched::Touched;
+use crate::pressure::Afloat;
 use rayon::prelude::*;
 use undine_core::domain::{GridDomain, NONE};
+use undine_core::glam::DVec3;
 use undine_core::{Accessor, DiscreteVolume, Handle};
 use undine_linsolve::krylov::cg;
-use undine_linsolve::{Preconditioner, Report, Stop};
+use undine_linsolve::pressure::MOTIONS;
+use undine_linsolve::{Operator, Preconditioner, Report, Stop};
 use undine_sim::offers::FluidField;
 use undine_sim::{Result, SimError};
 
@@ -37,6 +43,10 @@ pub struct Solved {
 /// Numbers above this do not fit into the equations, which are in single precision.
 const LARGEST: f64 = 1e25;
 
+/// With bodies in it, a solve goes on until it gets no more than this of the momentum wrong: what it leaves is momentum from
+/// nothing, which bodies keep.
+const EXCHANGED: f64 = 2e-7;
+
 /// From this Δt μ / (ρ Δx²) on multigrid is faster than many more of simple iterations.
 const STRONG: f64 = 1.5;
 
@@ -46,6 +56,19 @@ pub fn diffuse(
     volume: &DiscreteVolume,
     fluid: &FluidField,
     settings: &Settings,
+    step: f64,
+) -> Result<Option<Solved>> {
+    diffuse_around(domain, volume, fluid, settings, (&Touched::default(), &mut []), step)
+}
+
+/// The same with rigid bodies in it, and the faces beside them: they are as viscous as what they touch, and find their velocities
+/// with the fluid. Collective.
+pub fn diffuse_around(
+    domain: &GridDomain,
+    volume: &DiscreteVolume,
+    fluid: &FluidField,
+    settings: &Settings,
+    (touched, bodies): (&Touched, &mut [Afloat]),
     step: f64,
 ) -> Result<Option<Solved>> {
     let voxel = domain.frame().voxel_size(0);
@@ -63,6 +86,10 @@ pub fn diffuse(
             "a viscosity is about 0.001 for water, 10 for honey, and 1e6 Pa s for hot glass",
         ));
     }
+    let free = |body: &Afloat| body.inverse_mass != [[0.0; MOTIONS]; MOTIONS];
+    let centres: Vec<Option<DVec3>> =
+        bodies.iter().map(|body| free(body).then_some(body.centre)).collect();
+    let origin = domain.frame().origin();
     let samples = Samples {
         volume,
         fluid,
@@ -71,6 +98,7 @@ pub fn diffuse(
         viscosity: settings.viscosity,
         by_cell: settings.by_cell,
         sticks: settings.sticks,
+        bodies: (!centres.is_empty()).then_some(Bodies { touched, centres: &centres, origin }),
     };
     let (system, pulls) = System::new(domain, volume.topology(), samples.equations(domain)?)?;
     let unknowns = domain.processes().all_sum_f64(system.unknowns as f64)? as usize;
@@ -79,15 +107,37 @@ pub fn diffuse(
     }
     // The velocity so far is the first guess: what is not sheared stays as it is, exactly.
     let mut x = velocity(volume, fluid, &system)?;
-    let b = right_hand_side(&system, &x, &pulls);
+    let mut b = right_hand_side(&system, &x, &pulls);
+    let coupled = match bodies.is_empty() {
+        true => None,
+        false => Coupled::new(&system, &pulls, bodies, voxel.powi(3))?,
+    };
+    if let Some(coupled) = &coupled {
+        coupled.eliminate(&mut b)?;
+    }
     let strength = system.strength()?;
     let mut preconditioner: Box<dyn Preconditioner> = match strength > STRONG {
         true => Box::new(Multigrid::new(&system, strength)),
         false => Box::new(Diagonal::new(&system)),
     };
-    let stop = Stop::relative(settings.tolerance);
-    let report = cg(&system, &mut *preconditioner, &b, &mut x, &stop)?;
+    let tolerance = match &coupled {
+        Some(_) => settings.tolerance.min(EXCHANGED),
+        None => settings.tolerance,
+    };
+    let stop = Stop::relative(tolerance);
+    let operator: &dyn Operator = match &coupled {
+        Some(coupled) => coupled,
+        None => &system,
+    };
+    let report = cg(operator, &mut *preconditioner, &b, &mut x, &stop)?;
     put_back(domain, volume, fluid, &system, &x)?;
+    if let Some(coupled) = &coupled {
+        for (body, [x, y, z, a, b, c]) in coupled.motions(&x)? {
+            let twist = &mut bodies[body].twist;
+            (twist.linear, twist.angular) = (DVec3::new(x, y, z), DVec3::new(a, b, c));
+        }
+        move_held(volume, fluid, &system, &pulls, bodies)?;
+    }
     Ok(Some(Solved { report, unknowns }))
 }
 
@@ -111,14 +161,14 @@ fn velocity(volume: &DiscreteVolume, fluid: &FluidField, system: &System) -> Res
 }
 
 /// The momentum of each face, and what walls add to it.
-fn right_hand_side(system: &System, x: &[f64], pulls: &[Option<Vec<f64>>]) -> Vec<f64> {
+fn right_hand_side(system: &System, x: &[f64], pulls: &[Pull]) -> Vec<f64> {
     let mut b = vec![0.0; x.len()];
     let places = b.par_chunks_exact_mut(FACES).zip(x.par_chunks_exact(FACES));
     places.zip(&system.pieces).zip(pulls).for_each(|(((b, x), piece), pull)| {
         for (n, (axis, voxel)) in all_faces().enumerate() {
             let mass = f64::from(piece.mass(axis, voxel));
             if mass > 0.0 {
-                b[n] = mass * x[n] + pull.as_ref().map_or(0.0, |pull| pull[n]);
+                b[n] = mass * x[n] + pull.faces.as_ref().map_or(0.0, |pull| pull[n]);
             }
         }
     });
@@ -159,5 +209,27 @@ fn put_back(
             }
         }
     })?;
+    Ok(())
+}
+
+/// What a body holds moves with it.
+fn move_held(
+    volume: &DiscreteVolume,
+    fluid: &FluidField,
+    system: &System,
+    pulls: &[Pull],
+    bodies: &[Afloat],
+) -> Result<()> {
+    let [x, y, z] = fluid.velocity.faces.map(|face| volume.column_mut(face));
+    let mut faces = [x?, y?, z?];
+    for (pull, &slot) in pulls.iter().zip(&system.slots) {
+        for (face, body, j) in pull.grips.iter().flat_map(|grips| &grips.held) {
+            let (axis, voxel) = (*face as usize / VOXELS, *face as usize % VOXELS);
+            let twist = bodies[*body as usize].twist;
+            let moves = twist.linear.to_array().into_iter().chain(twist.angular.to_array());
+            let value: f64 = j.iter().zip(moves).map(|(j, v)| j * v).sum();
+            faces[axis].chunk_mut(slot)[voxel] = value as f32;
+        }
+    }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The system over all faces that hold liquid, on Buckets: nothing is assembled beyond the samples themselves.
 
 use super::grid::{Grid, NONE, load, tiles};
+use super::grips::Pull;
 use super::piece::{FACES, Piece, VOXELS};
 use super::samples::Equations;
 use rayon::prelude::*;
@@ -22,12 +23,12 @@ pub struct System {
 }
 
 impl System {
-    /// Of the equations of all local Buckets of a Topology; also what walls add to right-hand sides. Collective.
+    /// Of the equations of all local Buckets of a Topology; also what walls add to them. Collective.
     pub fn new(
         domain: &GridDomain,
         topology: &Topology,
         equations: Vec<Equations>,
-    ) -> Result<(Self, Vec<Option<Vec<f64>>>)> {
+    ) -> Result<(Self, Vec<Pull>)> {
         let is_active = |equations: &Equations| !matches!(equations.0, Piece::Empty);
         let mut active: Vec<u8> = equations.iter().map(|it| u8::from(is_active(it))).collect();
         active.resize(topology.stored(), 0);

@@ -11,4 +11,5 @@ mod pressure_mixture;
 mod pressure_non_stick;
 mod pressure_tension;
 mod viscosity;
+mod viscosity_bodies;
 mod viscosity_setup;

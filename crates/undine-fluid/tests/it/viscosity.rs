@@ -16,20 +16,20 @@ use undine_sim::{Id, World};
 #[path = "../../../undine-linsolve/tests/it/threads.rs"]
 mod threads;
 
-const DENSITY: f64 = 1000.0;
+pub const DENSITY: f64 = 1000.0;
 
 /// A fluid whose channels are given by formulas.
-struct Lab {
-    world: World,
-    domain: Id<GridDomain>,
-    field: FluidField,
-    voxel: f64,
-    settings: Settings,
+pub struct Lab {
+    pub world: World,
+    pub domain: Id<GridDomain>,
+    pub field: FluidField,
+    pub voxel: f64,
+    pub settings: Settings,
 }
 
 impl Lab {
     /// Between two corners [m].
-    fn new(low: DVec3, high: DVec3, voxel: f64, has_surface: bool) -> Self {
+    pub fn new(low: DVec3, high: DVec3, voxel: f64, has_surface: bool) -> Self {
         Self::shared(Arc::new(Single), low, high, voxel, has_surface)
     }
 
@@ -78,16 +78,16 @@ impl Lab {
         }
     }
 
-    fn velocity(&self, value: impl Fn(DVec3) -> DVec3 + Sync) {
+    pub fn velocity(&self, value: impl Fn(DVec3) -> DVec3 + Sync) {
         self.set_mac(self.field.velocity, value);
     }
 
-    fn surface(&self, distance: impl Fn(DVec3) -> f64 + Sync) {
+    pub fn surface(&self, distance: impl Fn(DVec3) -> f64 + Sync) {
         self.set(self.field.distance.unwrap(), None, distance);
     }
 
     /// Solids by their distance, negative inside, and how they move. Every other cell is fluid.
-    fn walls(
+    pub fn walls(
         &self,
         distance: impl Fn(DVec3) -> f64 + Sync,
         velocity: impl Fn(DVec3) -> DVec3 + Sync,
@@ -120,7 +120,7 @@ impl Lab {
     }
 
     /// All faces of an axis: middle [m] and velocity [m/s].
-    fn faces(&self, axis: usize) -> Vec<(DVec3, f64)> {
+    pub fn faces(&self, axis: usize) -> Vec<(DVec3, f64)> {
         let volume = &self.world.volumes[self.field.volume];
         let column = volume.column(self.field.velocity.faces[axis]).unwrap();
         let middle = DVec3::splat(0.5) - 0.5 * DVec3::AXES[axis];

@@ -192,8 +192,8 @@ impl Object for RigidBody {
             // · Stage::AddForces        gravity, fields; and drag, at AddDrag   Forces
             // · Stage::SolveSolids      springs, attachment, collision       Constraints
             on.task(Stage::SolveAlone, "take forces", Self::take_forces)
-                .reads(bodies.channels(["force", "force-slope", "mass", "flight"]))
-                .writes(bodies.channels(["v", "position"]));
+                .reads(bodies.channels(["force", "force-slope", "mass", "flight", "free-turn"]))
+                .writes(bodies.channels(["v", "position", "orientation"]));
             on.task(Stage::Advance, "move and spin", Self::advance)
                 .reads(bodies.channels(["flight", "free-turn", "inertia", "principal", "v"]))
                 .writes(bodies.channels(["position", "angular-momentum", "orient"]))
@@ -581,8 +581,12 @@ impl RigidBody {
         if world.object(self.id).coupled {
             return Ok(());
         }
-        let Bodies { centres, flight, .. } = self.on.bodies;
+        let Bodies { centres, orientation, flight, free_turn, .. } = self.on.bodies;
         let points = self.bodies(world);
+        // Forces act on centres: what turned it, a fluid gave in the iteration before, and gives anew.
+        let free = points.column(free_turn)?;
+        points.column_mut(orientation)?.copy_from_slice(&free[..points.len()]);
+        drop(free);
         let (force, stiffness) = (points.column(centres.force)?, points.column(centres.stiffness)?);
         let (mass, flight) = (points.column(centres.mass)?, points.column(flight)?);
         let mut velocity = points.column_mut(centres.velocity)?;

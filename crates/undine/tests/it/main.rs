@@ -19,4 +19,5 @@ mod scenes;
 mod shapes;
 mod surfaces;
 mod suspension;
+mod viscous_bodies;
 mod whole;

@@ -5,6 +5,7 @@ pub mod gas;
 pub mod geometry;
 pub mod linsolve;
 pub mod liquid;
+pub mod outside;
 pub mod solid;
 
 use crate::page::Page;
@@ -20,6 +21,7 @@ pub const PAGES: &[Page] = &[
     Page { name: "gas", title: "Validation of gases", cases: gas::CASES },
     Page { name: "liquid", title: "Validation of liquids", cases: liquid::CASES },
     Page { name: "solid", title: "Validation of solids", cases: solid::CASES },
+    Page { name: "outside", title: "Validation of what outside eyes found", cases: outside::CASES },
 ];
 
 #[cfg(test)]
