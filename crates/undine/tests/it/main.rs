@@ -9,6 +9,7 @@ mod coupling;
 mod displaced;
 mod exchange;
 mod files;
+mod long_steps;
 #[cfg(feature = "peer-chromium")]
 mod peer_chromium;
 mod pictures;
