@@ -1,4 +1,7 @@
 //! The velocity around a Bucket, in small arrays: what nearly everything that follows the flow finds on its way.
+//!
+//! Where nobody knows a velocity the arrays have a number that is none, which goes through interpolation by itself: whatever is found
+//! with it is unknown, too.
 
 use undine_core::access::{Pad, Tile, VoxelNeighbourhood};
 use undine_core::glam::{Vec3, Vec4};
@@ -42,6 +45,16 @@ impl<const MARGIN: usize, const WINDOW: usize> Nearby<MARGIN, WINDOW> {
     /// Takes over the faces of another Bucket, which are declared with a stencil of the margin.
     pub fn load(&mut self, faces: [VoxelNeighbourhood<'_, f32>; 3]) {
         self.0.iter_mut().zip(faces).for_each(|(tile, faces)| faces.load(tile));
+    }
+
+    /// The same, with the faces that are known, by axis.
+    pub fn load_known(
+        &mut self,
+        faces: [VoxelNeighbourhood<'_, f32>; 3],
+        known: &[VoxelNeighbourhood<'_, u64>; 3],
+    ) {
+        self.load(faces);
+        self.0.iter_mut().zip(known).for_each(|(tile, known)| blank(tile, MARGIN, known));
     }
 
     /// The velocity at a place, by linear interpolation; `None` where the arrays do not reach.
@@ -99,6 +112,63 @@ impl<const MARGIN: usize, const WINDOW: usize> Nearby<MARGIN, WINDOW> {
         let start = (x * width(MARGIN) + y) * row(MARGIN) + z;
         self.0[axis].values().get(start..)?.first_chunk()
     }
+}
+
+/// Puts a number that is none wherever a mask says that nothing is known, in a tile that has so many voxels around a Bucket's own.
+pub fn blank(tile: &mut Tile<f32>, margin: usize, known: &VoxelNeighbourhood<'_, u64>) {
+    for n in 0..27 {
+        let [i, j, k] = [n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1];
+        let words = known.neighbour(i, j, k);
+        let within = |to: i32| match to {
+            -1 => 8 - margin..8,
+            0 => 0..8,
+            _ => 0..margin,
+        };
+        for x in within(i) {
+            if words[x] == u64::MAX {
+                continue;
+            }
+            for y in within(j) {
+                let missing = !(words[x] >> (8 * y)) as u8;
+                for z in within(k).filter(|z| missing >> z & 1 != 0) {
+                    let at = [(x, i), (y, j), (z, k)].map(|(c, to)| c as i32 + 8 * to);
+                    let at = tile.index(at[0], at[1], at[2]);
+                    tile.values_mut()[at] = f32::NAN;
+                }
+            }
+        }
+    }
+}
+
+/// The velocity at a place beyond the arrays, in voxels from the Bucket's corner; `None` where it is not known, as in all that does not
+/// lie in the Bucket or one next to it, whoever has it. Declared with a stencil of a Bucket.
+pub fn farther(
+    faces: &[VoxelNeighbourhood<'_, f32>; 3],
+    known: &[VoxelNeighbourhood<'_, u64>; 3],
+    place: Vec3,
+) -> Option<Vec3> {
+    let component = |axis: usize| {
+        let mut from = place - 0.5;
+        from[axis] = place[axis];
+        let first = from.floor();
+        if !(first.cmpge(Vec3::splat(-8.0)) & first.cmplt(Vec3::splat(15.0))).all() {
+            return None;
+        }
+        let (part, first) = (from - first, first.as_ivec3());
+        let mut sum = 0.0;
+        for corner in 0..8 {
+            let up = [corner >> 2, corner >> 1 & 1, corner & 1];
+            let [x, y, z] = std::array::from_fn(|of| first[of] + up[of]);
+            let words = known[axis].neighbour(x >> 3, y >> 3, z >> 3);
+            if words[(x & 7) as usize] >> (8 * (y & 7) + (z & 7)) & 1 == 0 {
+                return None;
+            }
+            let weight = (0..3).map(|of| if up[of] == 1 { part[of] } else { 1.0 - part[of] });
+            sum += weight.product::<f32>() * faces[axis].at(x, y, z);
+        }
+        Some(sum)
+    };
+    Some(Vec3::new(component(0)?, component(1)?, component(2)?))
 }
 
 /// Between which samples a place lies.

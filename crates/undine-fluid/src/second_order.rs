@@ -15,8 +15,9 @@
 //! which is added to the velocity that the fluid goes on with. No second solve is needed, as in reflections
 //! (J. Zehnder, R. Narain and B. Thomaszewski, *An Advection-Reflection Solver for Detail-Preserving Fluid Simulation*, 2018).
 
+use crate::nearby::blank;
 use undine_core::access::{Pad, Tile, VoxelNeighbourhood};
-use undine_core::volume::{DiscreteVolume, MacHandle, Resolution};
+use undine_core::volume::{DiscreteVolume, MacHandle, MaskHandle, Resolution};
 use undine_core::{Accessor, ChannelSpec, GridDomain};
 use undine_sim::Result;
 use undine_sim::offers::FluidField;
@@ -34,12 +35,14 @@ pub struct Brought {
 /// counts.
 const MOST: f32 = 0.5;
 
-/// Adds what bends to the velocity of a fluid after a step [s], which is extended already. Collective.
+/// Adds what bends to the velocity of a fluid after a step [s], which is extended already to the faces that are `known`: between those
+/// and others there is no slope. Collective.
 pub fn bend(
     domain: &GridDomain,
     volume: &DiscreteVolume,
     field: &FluidField,
     brought: Brought,
+    known: [MaskHandle; 3],
     step: f64,
 ) -> Result<()> {
     let mut scratch = DiscreteVolume::on("second order", domain, volume.topology().clone());
@@ -49,16 +52,22 @@ pub fn bend(
     let per_voxel = (step / domain.frame().voxel_size(0)) as f32;
     accessor("bend velocities").run_with(
         (
-            (around(field.velocity), around(brought.velocity), around(brought.mass)),
+            (
+                around(field.velocity),
+                around(brought.velocity),
+                around(brought.mass),
+                known.map(|mask| volume.around(mask.words, 1)),
+            ),
             bent.faces.map(|face| scratch.write(face)),
         ),
         Around::default,
-        |near, _, ((velocity, before, mass), bent)| {
+        |near, _, ((velocity, before, mass, known), bent)| {
             if mass.iter().all(|mass| mass.chunk().iter().all(|mass| *mass <= 0.0)) {
                 return;
             }
             for axis in 0..3 {
                 near.load(axis, [&velocity[axis], &before[axis], &mass[axis]]);
+                blank(&mut near.velocity[axis], 1, &known[axis]);
             }
             bent.into_iter().enumerate().for_each(|(axis, bent)| near.bend(axis, per_voxel, bent));
         },
@@ -110,7 +119,11 @@ impl Around {
         let tile = &self.velocity[axis];
         let strides = [tile.slab(), tile.row(), 1];
         let back = strides[axis];
-        let turn = |slope: f32| (per_voxel * slope).clamp(-MOST, MOST);
+        // Where one end of it is not known, a slope is none.
+        let turn = |slope: f32| {
+            let turned = (per_voxel * slope).clamp(-MOST, MOST);
+            if turned.is_nan() { 0.0 } else { turned }
+        };
         for (row, bent) in bent.chunks_exact_mut(8).enumerate() {
             let at = tile.index((row >> 3) as i32, (row & 7) as i32, 0);
             for (other, &up) in strides.iter().enumerate() {

@@ -8,6 +8,7 @@ pub mod reseed;
 mod rows;
 pub mod seed;
 pub mod surface;
+mod volume;
 
 use undine_sim::BehaviorKind;
 

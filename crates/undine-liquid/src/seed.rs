@@ -1,8 +1,9 @@
 //! The liquid to begin with: particles that fill shapes, closed surfaces and level sets, or points as they are.
 //!
 //! All particles of a solid have the mass of the volume that each stands for, so that together they have the mass of the solid
-//! but for what chance decides at its surface.
+//! but for what chance decides at its surface. Where that is more than a percent, each has its part of the solid's mass instead.
 
+use crate::volume::volume;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -112,7 +113,7 @@ pub fn initial(ingest: &Ingest<'_>, domain: &GridDomain, shell: Option<u32>) -> 
     let velocity = values.vector("velocity")?;
     let liquid = Liquid { density, velocity, fill };
     let made = of_solid(&data, ingest.time, &liquid, domain.frame(), domain.budget());
-    let made = made.map_err(|why| match why {
+    let mut made = made.map_err(|why| match why {
         SimError::BadSetup { path, what, help } => ingest.bad(&path, what, help),
         other => other,
     })?;
@@ -122,8 +123,15 @@ pub fn initial(ingest: &Ingest<'_>, domain: &GridDomain, shell: Option<u32>) -> 
         let what = "there is no liquid in it: not one particle lies inside";
         return Err(ingest.bad("input", what, "use smaller voxels, or a larger solid"));
     }
+    made.keep_volume(&data, ingest.time, &liquid, domain)?;
     Ok(made)
 }
+
+/// How far the volume of particles may be from that of their solid, as a part of it.
+const OFF: f64 = 0.01;
+
+/// So many particles fill a solid well by chance: what it decides is of the order of the root of their number.
+const MANY: u64 = 30_000;
 
 /// What a solid is filled with.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -225,6 +233,31 @@ pub fn of_points(
 }
 
 impl Initial {
+    /// Gives particles the mass of their solid, if what they stand for is far from its volume. Collective.
+    fn keep_volume(
+        &mut self,
+        data: &Data,
+        time: f64,
+        liquid: &Liquid,
+        domain: &GridDomain,
+    ) -> Result<()> {
+        let voxel = domain.frame().voxel_size(0);
+        let words = self.deep.iter().flat_map(|deep| deep.cells);
+        let deep: u64 = words.map(|word| u64::from(word.count_ones())).sum();
+        let count = domain.processes().all_sum_u64(self.len() as u64)?;
+        let deep = domain.processes().all_sum_u64(deep)? as f64 * voxel.powi(3);
+        // A lattice leaves nothing to chance, and may miss half of a layer however many it has.
+        let measured = count < MANY || liquid.fill.how == Seeding::Lattice;
+        let Some(volume) = volume(data, time, measured)? else { return Ok(()) };
+        let filled = count as f64 * liquid.fill.volume_each(voxel);
+        let each = liquid.density * (volume - deep) / count as f64;
+        let is_near = (filled + deep - volume).abs() <= OFF * volume;
+        if !is_near && (each as f32).is_normal() && each > 0.0 {
+            self.masses.fill(each as f32);
+        }
+        Ok(())
+    }
+
     /// How many particles this process begins with.
     pub fn len(&self) -> usize {
         self.offsets.len()

@@ -34,4 +34,4 @@ pub use format::format;
 pub use output::{OUTPUT, Output};
 pub use render::{RENDER, Render};
 pub use scene::{Attribute, Expose, GraphNode, Input, Scene};
-pub use settings::{SETUP, Settings};
+pub use settings::{SETUP, Settings, USUAL_CFL};

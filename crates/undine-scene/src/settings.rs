@@ -11,7 +11,8 @@ pub const SETUP: Declaration = Declaration {
     kind: Kind::Settings,
     doc: "Says how the whole run goes: frames, substeps, checkpoints",
     about: "Stands once, at the top level. Its argument is the name of the scene. Simulated time is 0 s at the start of \
-        frame `first`; a frame lasts `time-scale` / `fps` seconds of simulated time.",
+        frame `first`; a frame lasts `time-scale` / `fps` seconds of simulated time. A frame takes as many steps as `substeps` or `cfl` say. \
+        Where neither does, no liquid or gas, and no collider or body in one, crosses more than 2 voxels in a step.",
     parameters: &[
         Parameter::number("fps", Dimension::NONE, 24.0, "frames per second of the picture")
             .between(0.01, 10_000.0)
@@ -38,9 +39,14 @@ pub const SETUP: Declaration = Declaration {
         )
         .positive()
         .usually(0.001, 100.0),
-        Parameter::integer("substeps", 1, "steps per frame; the fewest, where `cfl` is given")
-            .between(1.0, 1e4)
-            .usually(1.0, 200.0),
+        Parameter::new(
+            "substeps",
+            Type::Integer,
+            "steps per frame; the fewest, where `cfl` is given. Without both there are as many as liquids and gases need, and one where there are none",
+        )
+        .optional()
+        .between(1.0, 1e4)
+        .usually(1.0, 200.0),
         Parameter::number(
             "cfl",
             Dimension::NONE,
@@ -54,7 +60,7 @@ pub const SETUP: Declaration = Declaration {
         Parameter::integer(
             "max-substeps",
             256,
-            "most steps per frame that `cfl` may ask for; more stop the run",
+            "most steps per frame: where `cfl` asks for more, the run stops; without it, steps get longer instead",
         )
         .between(1.0, 1e5)
         .advanced(),
@@ -86,6 +92,9 @@ pub const SETUP: Declaration = Declaration {
     example: "setup \"dam-break\" fps=24 frames=96",
 };
 
+/// How many voxels a liquid or a gas, or what moves in one, may cross in a step where a scene says nothing about steps.
+pub const USUAL_CFL: f64 = 2.0;
+
 /// What `setup` says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -101,8 +110,8 @@ pub struct Settings {
     pub preroll: i64,
     /// Simulated seconds per second of the picture.
     pub time_scale: f64,
-    /// Steps per frame; the fewest, where `cfl` is given.
-    pub substeps: usize,
+    /// Steps per frame; the fewest, where `cfl` is given; `None` for as many as fluids need.
+    pub substeps: Option<usize>,
     /// Voxels that anything may cross in a step; `None` for a fixed number of steps.
     pub cfl: Option<f64>,
     /// Most steps per frame.
@@ -194,7 +203,7 @@ impl Settings {
             last,
             preroll: whole("preroll"),
             time_scale: number("time-scale").unwrap_or(1.0),
-            substeps: count("substeps"),
+            substeps: set.contains_key("substeps").then(|| count("substeps")),
             cfl,
             max_substeps: count("max-substeps").max(count("substeps")),
             newton_iterations: count("newton-iterations"),

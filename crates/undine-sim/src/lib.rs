@@ -30,6 +30,7 @@ pub mod schedule;
 pub mod simulation;
 mod solver;
 pub mod stage;
+mod stirring;
 pub mod surface;
 pub mod task;
 pub mod timeline;

@@ -13,6 +13,7 @@ use crate::report::{Observer, SubstepReport};
 use crate::schedule::{Entry, Schedule};
 use crate::solver::Solver;
 use crate::stage::{Pace, Stage};
+use crate::stirring;
 use crate::task::{Moment, Use};
 use crate::timeline::{Courant, Substeps, Timeline};
 use crate::tree::Tree;
@@ -221,11 +222,13 @@ impl Simulation {
             let whole = end - now.time;
             while now.time < end {
                 let cfl = self.timeline.cfl();
-                let (longest, asks) = self.step_within(cfl)?;
                 let left = end - now.time;
-                now.step = self.timeline.next_step(left, longest, &asks)?;
+                let Longest { step: longest, asks, of_all } =
+                    self.step_within(cfl, [now.time, end])?;
+                let enough = self.timeline.short_enough(left, piece, substep);
+                now.step = self.timeline.next_step(left, longest.max(enough), &asks)?;
                 let chosen = Chosen {
-                    cfl: cfl * now.step / longest,
+                    cfl: cfl * now.step / of_all,
                     // Pieces are divided evenly, so that the last step of one is as short as the others.
                     asked_by: (now.step < whole * (1.0 - 1e-9)).then(|| asks.clone()),
                 };
@@ -480,26 +483,48 @@ impl Simulation {
 
     /// The longest step that all Objects can take [s], and whose it is.
     pub fn longest_step(&self) -> Result<(f64, String)> {
+        let from = self.timeline.time(self.clock.frame);
+        let times = [from, from + self.timeline.frame_time() / f64::from(self.timeline.pieces())];
         match self.timeline.substeps {
-            Substeps::Adaptive { cfl, .. } => self.step_within(cfl),
+            Substeps::Adaptive { cfl, .. } | Substeps::Automatic { cfl, .. } => {
+                self.step_within(cfl, times).map(|longest| (longest.step, longest.asks))
+            }
             Substeps::Fixed(_) => Ok((f64::INFINITY, String::new())),
         }
     }
 
-    /// The longest step in which nothing crosses more than `cfl` voxels [s], and whose it is.
-    fn step_within(&self, cfl: f64) -> Result<(f64, String)> {
+    /// The longest step in which nothing crosses more than `cfl` voxels; of motions that the scene knows, those between two times
+    /// [s] count.
+    fn step_within(&self, cfl: f64, times: [f64; 2]) -> Result<Longest> {
         let at_work = self.tree.behaviors.iter().filter(|entry| entry.left_out.is_none());
         let accelerations = at_work.map(|entry| entry.behavior.acceleration());
         let courant = Courant { number: cfl, acceleration: accelerations.sum() };
-        let mut longest = (f64::INFINITY, String::new());
+        let (step, asks) = match self.timeline.substeps {
+            Substeps::Fixed(_) => (f64::INFINITY, String::new()),
+            _ => stirring::longest_step(&self.world, &*self.inputs, &courant, times)?,
+        };
+        let mut longest = Longest { step, asks, of_all: step };
+        let of_fluids_alone = matches!(self.timeline.substeps, Substeps::Automatic { .. });
         for (path, object) in self.objects() {
             let step = object.longest_step(&self.world, &courant)?;
-            if step < longest.0 || step.is_nan() {
-                longest = (step, path.to_owned());
+            longest.of_all = longest.of_all.min(step);
+            let counts = !of_fluids_alone || self.world.object(object.id()).offers.fluid.is_some();
+            if counts && (step < longest.step || step.is_nan()) {
+                (longest.step, longest.asks) = (step, path.to_owned());
             }
         }
         // What every process finds is the same where Objects reduce it, as they should; a step that differs would part them.
-        longest.0 = self.world.processes().all_min_f64(longest.0)?;
+        longest.step = self.world.processes().all_min_f64(longest.step)?;
         Ok(longest)
     }
+}
+
+/// The longest step that may be made.
+struct Longest {
+    /// [s]
+    step: f64,
+    /// Whose it is.
+    asks: String,
+    /// The same for all Objects, where not all of them are asked [s].
+    of_all: f64,
 }

@@ -33,6 +33,14 @@ pub struct Timeline {
 pub enum Substeps {
     /// Always so many.
     Fixed(u32),
+    /// As many as fluids ask for, with what moves in them; one where there are none. Never more than a frame may have: there, steps
+    /// are longer.
+    Automatic {
+        /// At most so many.
+        most: u32,
+        /// How many voxels a fluid, or what moves in it, may cross in one.
+        cfl: f64,
+    },
     /// As many as Objects ask for, within bounds.
     Adaptive {
         /// At least so many.
@@ -140,11 +148,20 @@ impl Timeline {
         Ok(left / pieces)
     }
 
+    /// No substep has to be shorter than this [s], where their number is automatic: what is `left` of a piece of a frame, after so many
+    /// substeps of that frame, is divided evenly among those that it still may have.
+    pub(crate) fn short_enough(&self, left: f64, piece: u32, made: u32) -> f64 {
+        let Substeps::Automatic { most, .. } = self.substeps else { return 0.0 };
+        let pieces = u64::from(self.pieces());
+        let until_its_end = u64::from(most).max(pieces) * (u64::from(piece) + 1) / pieces;
+        left / until_its_end.saturating_sub(made.into()).max(1) as f64
+    }
+
     /// How many voxels anything may cross in a substep; 1 where their number is fixed, so that steps are measured all the same.
     pub fn cfl(&self) -> f64 {
         match self.substeps {
             Substeps::Fixed(_) => 1.0,
-            Substeps::Adaptive { cfl, .. } => cfl,
+            Substeps::Adaptive { cfl, .. } | Substeps::Automatic { cfl, .. } => cfl,
         }
     }
 
@@ -152,7 +169,7 @@ impl Timeline {
     pub fn most_substeps(&self) -> u32 {
         match self.substeps {
             Substeps::Fixed(count) => count,
-            Substeps::Adaptive { most, .. } => most,
+            Substeps::Adaptive { most, .. } | Substeps::Automatic { most, .. } => most,
         }
     }
 
@@ -161,6 +178,7 @@ impl Timeline {
     pub fn pieces(&self) -> u32 {
         let least = match self.substeps {
             Substeps::Fixed(count) => count,
+            Substeps::Automatic { .. } => 1,
             Substeps::Adaptive { least, .. } => least,
         };
         least.max(1).next_multiple_of(self.outputs_per_frame.max(1))

@@ -62,6 +62,12 @@ pub fn estimate(scene: &Scene, simulation: &Simulation) -> Result<Estimate, RunE
             }
             wanted
         }
+        Substeps::Automatic { most, .. } => {
+            let (longest, _) = simulation.longest_step().map_err(RunError::stopped)?;
+            let pieces = f64::from(timeline.pieces());
+            let wanted = (timeline.frame_time() / longest).ceil().max(pieces);
+            wanted.min(f64::from(most).max(pieces))
+        }
     };
     let steps = frames.saturating_sub(1) + u64::from(timeline.preroll);
     let kept = scene.settings.checkpoint_keep.map_or(frames, |keep| keep as u64).min(frames);

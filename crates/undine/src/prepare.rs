@@ -11,7 +11,7 @@ use undine_core::process::{Processes, Single};
 use undine_io::UpAxis;
 use undine_io::usd::geometry::identifier;
 use undine_scene::graph::{Context, Graph};
-use undine_scene::{GraphNode, Output, Scene};
+use undine_scene::{GraphNode, Output, Scene, USUAL_CFL};
 use undine_schema::setup::{self, Group, Node};
 use undine_schema::{Declaration, Setting, Type, Value};
 use undine_sim::newton::NewtonSettings;
@@ -22,18 +22,18 @@ use undine_sim::{ObjectId, SimError, Simulation, StoreId, Timeline};
 pub fn timeline(scene: &Scene) -> Timeline {
     let settings = &scene.settings;
     let whole = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-    let least = whole(settings.substeps.max(1));
+    let least = whole(settings.substeps.unwrap_or(1).max(1));
+    let most = whole(settings.max_substeps).max(least);
     Timeline {
         fps: settings.fps,
         first: settings.first,
         last: settings.last,
         preroll: u32::try_from(settings.preroll).unwrap_or(0),
         time_scale: settings.time_scale,
-        substeps: match settings.cfl {
-            None => Substeps::Fixed(least),
-            Some(cfl) => {
-                Substeps::Adaptive { least, most: whole(settings.max_substeps).max(least), cfl }
-            }
+        substeps: match (settings.cfl, settings.substeps) {
+            (Some(cfl), _) => Substeps::Adaptive { least, most, cfl },
+            (None, Some(_)) => Substeps::Fixed(least),
+            (None, None) => Substeps::Automatic { most, cfl: USUAL_CFL },
         },
         outputs_per_frame: scene
             .outputs
@@ -268,7 +268,7 @@ pub fn record(scene: &Scene) -> Result<SceneRecord, RunError> {
         ("first", format!("{}", settings.first)),
         ("preroll", format!("{}", settings.preroll)),
         ("time-scale", format!("{}", settings.time_scale)),
-        ("substeps", format!("{}", settings.substeps)),
+        ("substeps", settings.substeps.map_or("as fluids need".into(), |count| count.to_string())),
         ("cfl", format!("{:?}", settings.cfl)),
         ("max-substeps", format!("{}", settings.max_substeps)),
         ("newton-iterations", format!("{}", settings.newton_iterations)),

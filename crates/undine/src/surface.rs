@@ -95,16 +95,17 @@ fn radii(points: &Points, recipe: &Recipe) -> Result<Vec<f64>, SurfaceError> {
     Ok(channel.iter().map(|radius| scale * radius).collect())
 }
 
-/// A channel at the vertices: numbers and vectors mixed, whole numbers from the particle that counts most.
+/// A channel at the vertices: numbers and vectors mixed, within the range of those of the particles near; whole numbers from the particle
+/// that counts most.
 fn carried(values: &Values, origins: &Origins) -> Result<Values, SurfaceError> {
     fn main<T: Copy>(values: &[T], origins: &Origins) -> Vec<T> {
         (0..origins.len()).map(|vertex| values[origins.main(vertex) as usize]).collect()
     }
     Ok(match values {
-        Values::F32(values) => Values::F32(origins.carry(values, |v, w| v * w as f32)?),
-        Values::F64(values) => Values::F64(origins.carry(values, |v, w| v * w)?),
-        Values::Vec3(values) => Values::Vec3(origins.carry(values, |v, w| v * w as f32)?),
-        Values::DVec3(values) => Values::DVec3(origins.carry(values, |v, w| v * w)?),
+        Values::F32(values) => Values::F32(origins.carry_within(values)?),
+        Values::F64(values) => Values::F64(origins.carry_within(values)?),
+        Values::Vec3(values) => Values::Vec3(origins.carry_within(values)?),
+        Values::DVec3(values) => Values::DVec3(origins.carry_within(values)?),
         Values::I32(values) => Values::I32(main(values, origins)),
         Values::U32(values) => Values::U32(main(values, origins)),
         Values::U64(values) => Values::U64(main(values, origins)),

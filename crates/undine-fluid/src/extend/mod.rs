@@ -8,6 +8,9 @@
 //! Where particles brought a velocity to a face in a wall, it is its change in the step that goes on, and not the velocity itself: at
 //! the rim of a liquid that spins in a drum, the mean of what is further in would be slower each time. At a surface the mean
 //! keeps the motion of single particles from being taken for that of the liquid.
+//!
+//! However far velocities go on, something may be faster. So it is told up to where they mean something ([`extend_change`]), and
+//! whoever follows the flow knows where to go on by itself.
 
 pub(crate) mod bits;
 mod cells;
@@ -33,18 +36,22 @@ pub fn extend(
     field: &FluidField,
     voxels: u32,
 ) -> Result<()> {
-    extend_from(domain, volume, field, None, voxels, true)
+    extend_from(domain, volume, field, None, (voxels, None), true)
 }
 
 /// The same for a fluid whose velocity particles have brought: where they did within walls, its change in the step goes on.
+///
+/// Masks of the same volume, by axis, are told which faces mean something now: those that were solved for, those that were reached,
+/// and those that particles brought a velocity to, which keep it.
 pub fn extend_change(
     domain: &GridDomain,
     volume: &DiscreteVolume,
     field: &FluidField,
     brought: Brought,
     voxels: u32,
+    tell: Option<[MaskHandle; 3]>,
 ) -> Result<()> {
-    extend_from(domain, volume, field, Some(brought), voxels, true)
+    extend_from(domain, volume, field, Some(brought), (voxels, tell), true)
 }
 
 /// The same for a displacement on faces [m]: along walls as a velocity goes, but walls that move do not displace.
@@ -56,7 +63,7 @@ pub fn extend_displacement(
     voxels: u32,
 ) -> Result<()> {
     let field = FluidField { velocity: displacement, ..*field };
-    extend_from(domain, volume, &field, None, voxels, false)
+    extend_from(domain, volume, &field, None, (voxels, None), false)
 }
 
 fn extend_from(
@@ -64,7 +71,7 @@ fn extend_from(
     volume: &DiscreteVolume,
     field: &FluidField,
     brought: Option<Brought>,
-    voxels: u32,
+    (voxels, tell): (u32, Option<[MaskHandle; 3]>),
     walls_move: bool,
 ) -> Result<()> {
     let mut masks = DiscreteVolume::on("extension", domain, volume.topology().clone());
@@ -81,7 +88,8 @@ fn extend_from(
             extension.add_layer(Through::ThinWalls)?;
         }
     }
-    constrain::constrain(&extension)
+    constrain::constrain(&extension)?;
+    tell.map_or(Ok(()), |to| extension.tell(to))
 }
 
 /// What is known of faces, by axis.
@@ -186,6 +194,26 @@ impl Extension<'_> {
             u8::max,
         )?;
         Ok(any.unwrap_or(0) > 0)
+    }
+
+    /// Sets the bits of the faces whose velocity means something.
+    fn tell(&self, to: [MaskHandle; 3]) -> Result<()> {
+        let (volume, masks) = (self.volume, self.masks);
+        let access = (
+            self.known.reached.map(|mask| masks.own(mask.words)),
+            self.brought.map(|brought| brought.mass.faces.map(|face| volume.own(face))),
+            to.map(|mask| volume.write(mask.words)),
+        );
+        self.accessor("tell what is known").run(access, |_, (reached, mass, to)| {
+            for (axis, (to, reached)) in to.into_iter().zip(reached).enumerate() {
+                to.copy_from_slice(reached);
+                if let Some(mass) = &mass {
+                    let met = bits::positive(mass[axis]);
+                    to.iter_mut().zip(met).for_each(|(to, met)| *to |= met);
+                }
+            }
+        })?;
+        Ok(())
     }
 
     /// Gives a velocity to the faces next to those that have one; whether there were any.

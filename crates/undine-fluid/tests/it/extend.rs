@@ -198,7 +198,7 @@ fn in_the_ground_what_was_brought_goes_on_and_changes_as_the_fluid_does() {
     basin.fill_mac(known, |axis, at| before(at)[axis]);
     // What is positive will do as a mass.
     let brought = Brought { velocity: known, mass: known };
-    extend_change(&basin.domain, basin.volume(), &basin.field, brought, 3).unwrap();
+    extend_change(&basin.domain, basin.volume(), &basin.field, brought, 3, None).unwrap();
     let mut in_ground = 0;
     for (axis, cell, at) in faces(-10, 10, voxel) {
         let found = basin.face(basin.field.velocity, axis, cell);

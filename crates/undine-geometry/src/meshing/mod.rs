@@ -27,7 +27,7 @@ pub use holes::{Filled, HoleLimits, fill_holes};
 pub use measure::mass_properties;
 pub use normals::vertex_normals;
 pub use orient::{Oriented, orient};
-pub use origins::{Origins, Remeshed};
+pub use origins::{Origins, Ranged, Remeshed};
 pub use parts::{without_cavities_below, without_parts_below};
 pub use sharpen::sharpen;
 pub use smooth::{SmoothMethod, SmoothWeights, Smoothing, smooth};

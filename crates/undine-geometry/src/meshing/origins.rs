@@ -3,6 +3,10 @@
 use crate::error::{GeometryError, Result};
 use crate::triangles::Triangles;
 use std::ops::Add;
+use undine_core::glam::{DVec3, Vec3};
+
+/// The length of a vector that would be too long is found to this power of a half.
+const HALVINGS: u32 = 24;
 
 /// A mesh that was made from another, and how each of its elements follows from those of the other.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,6 +94,34 @@ impl Origins {
         Ok((0..self.len()).filter_map(row).collect())
     }
 
+    /// The same, within what the sources have: no component is less than the least of theirs nor more than the most, and no vector longer
+    /// than the longest. Weights below 0 carry a channel on beyond its sources; this ends where they do.
+    pub fn carry_within<T: Ranged>(&self, channel: &[T]) -> Result<Vec<T>> {
+        let mut carried = self.carry(channel, T::times)?;
+        for (vertex, value) in carried.iter_mut().enumerate() {
+            let sources = || self.of(vertex).iter().map(|&(source, _)| channel[source as usize]);
+            let all = |pick: fn(T, T) -> T| sources().reduce(pick).unwrap_or(*value);
+            let longest = sources().map(T::size).fold(0.0, f64::max);
+            let (least, most) = (all(T::least), all(T::most));
+            *value = value.most(least).least(most);
+            if value.size() > longest {
+                // On the way to one of the sources, all that holds for both ends holds.
+                let main = channel[self.main(vertex) as usize];
+                let at = |part: f64| {
+                    (main.times(1.0 - part) + value.times(part)).most(least).least(most)
+                };
+                let [mut short, mut long] = [0.0, 1.0];
+                for _ in 0..HALVINGS {
+                    let middle = 0.5 * (short + long);
+                    let end = if at(middle).size() > longest { &mut long } else { &mut short };
+                    *end = middle;
+                }
+                *value = at(short);
+            }
+        }
+        Ok(carried)
+    }
+
     /// What these are made of in terms of an earlier mesh, whose vertices their sources are.
     pub fn before(&self, earlier: &Self) -> Self {
         let mut all = Self::none();
@@ -110,6 +142,62 @@ impl Origins {
         all
     }
 }
+
+/// What has a range: numbers, and vectors by component and by length.
+pub trait Ranged: Copy + Add<Output = Self> {
+    /// Multiplied by a weight.
+    fn times(self, weight: f64) -> Self;
+    /// The lesser of both, by component.
+    fn least(self, other: Self) -> Self;
+    /// The larger of both, by component.
+    fn most(self, other: Self) -> Self;
+    /// Its length.
+    fn size(self) -> f64;
+}
+
+/// Of a type of numbers, and the type of vectors of them.
+macro_rules! ranged {
+    ($number:ty, $vector:ty) => {
+        impl Ranged for $number {
+            fn times(self, weight: f64) -> Self {
+                self * weight as $number
+            }
+
+            fn least(self, other: Self) -> Self {
+                self.min(other)
+            }
+
+            fn most(self, other: Self) -> Self {
+                self.max(other)
+            }
+
+            fn size(self) -> f64 {
+                f64::from(self.abs())
+            }
+        }
+
+        impl Ranged for $vector {
+            fn times(self, weight: f64) -> Self {
+                self * weight as $number
+            }
+
+            fn least(self, other: Self) -> Self {
+                self.min(other)
+            }
+
+            fn most(self, other: Self) -> Self {
+                self.max(other)
+            }
+
+            fn size(self) -> f64 {
+                f64::from(self.length())
+            }
+        }
+    };
+}
+
+ranged!(f32, Vec3);
+ranged!(f64, DVec3);
 
 #[cfg(test)]
 mod tests {
@@ -135,5 +223,21 @@ mod tests {
         second.push([(1, 0.5), (0, 0.5)]);
         assert_eq!(second.before(&first).of(0), [(0, 0.25), (1, 0.75)]);
         assert_eq!(first.before(&Origins::identity(2)), first);
+    }
+
+    #[test]
+    fn carried_on_beyond_its_sources_a_channel_stays_within_them() {
+        let mut origins = Origins::none();
+        origins.push([(0, 3.0), (1, -2.0)]);
+        origins.push([(0, 0.75), (1, 0.25)]);
+        origins.push([(0, 0.8), (2, 0.8), (1, -0.6)]);
+        assert_eq!(origins.carry_within(&[4.0, 8.0, 5.0]).unwrap(), [4.0, 5.0, 4.0]);
+        let vectors = [DVec3::X, DVec3::ZERO, DVec3::Y];
+        let carried = origins.carry_within(&vectors).unwrap();
+        assert_eq!(carried[..2], [DVec3::X, 0.75 * DVec3::X]);
+        // As long as the longest, and no more.
+        assert!((carried[2].length() - 1.0).abs() < 1e-6 && carried[2].length() <= 1.0);
+        assert!(carried[2].min_element() >= 0.0);
+        assert!(origins.carry_within(&vectors[..1]).is_err());
     }
 }

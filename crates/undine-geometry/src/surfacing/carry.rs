@@ -38,8 +38,9 @@ impl Surfaced {
 }
 
 impl Sources {
-    /// The particles that each place [m] is made of, with weights that sum to 1: `origins.carry(&velocities, |v, w| v * w)` brings any
-    /// channel there. For mesh vertices and voxels of the band.
+    /// The particles that each place [m] is made of, with weights that sum to 1: `origins.carry_within(&velocities)` brings any channel
+    /// there, and nothing that no particle near has; `origins.carry(&velocities, |v, w| v * w)` goes on beyond them where a channel is
+    /// linear. For mesh vertices and voxels of the band.
     pub fn origins(&self, places: &[DVec3], carrying: Carrying) -> Origins {
         let blocks: Vec<Origins> = places
             .par_chunks(BLOCK)

@@ -5,7 +5,7 @@ use super::declaration::{Settings, Transfer};
 use crate::measure::Measured;
 use crate::reseed;
 use undine_core::glam::{Mat3, Vec3};
-use undine_core::volume::{MacHandle, Resolution};
+use undine_core::volume::{MacHandle, MaskHandle, Resolution};
 use undine_core::{ChannelSpec, Combine, DiscreteVolume, Handle, ParticleSystem};
 use undine_fluid::field::{self, Fluid};
 use undine_sim::offers::{FluidField, FluidParticles};
@@ -26,6 +26,8 @@ pub struct Channels {
     pub field: FluidField,
     /// Mass at faces [kg].
     pub face_mass: MacHandle,
+    /// The faces whose velocity means something, by axis, once it is extended.
+    pub known: [MaskHandle; 3],
     /// How many particles cells have, where that is kept within bounds.
     pub count: Option<Handle<u32>>,
     /// The displacement that keeps volume [m], where that is wanted.
@@ -80,6 +82,11 @@ pub fn add(
     };
     let face_mass = volume.add_mac_channel(&scratch("face-mass", "kg"), Resolution::R8)?;
     field.face_mass = Some(face_mass);
+    let mut mask = |name: &'static str| {
+        let spec = ChannelSpec::new(name, 0).internal().transient();
+        volume.add_mask_channel(&spec, Resolution::R8)
+    };
+    let known = [mask("v-known.x")?, mask("v-known.y")?, mask("v-known.z")?];
     let shift = match settings.keeps_volume {
         true => Some(volume.add_mac_channel(&scratch("shift", "m"), Resolution::R8)?),
         false => None,
@@ -88,5 +95,5 @@ pub fn add(
         Some(_) => Some(reseed::add_channel(volume)?),
         None => None,
     };
-    Ok(Channels { carried, affine, age, measured, field, face_mass, count, shift })
+    Ok(Channels { carried, affine, age, measured, field, face_mass, known, count, shift })
 }

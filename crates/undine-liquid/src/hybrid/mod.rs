@@ -6,6 +6,7 @@
 mod band;
 mod channels;
 mod declaration;
+mod extension;
 
 pub use channels::Channels;
 pub use declaration::{Advection, DECLARATION, Settings, Transfer};
@@ -17,9 +18,7 @@ use undine_core::transfer::{
     Carried, Mass, Method, mac_to_particles, momentum_to_velocity, particles_to_mac,
 };
 use undine_core::{Accessor, BucketSet, DiscreteVolume, GridDomain};
-use undine_fluid::extend::extend_change;
 use undine_fluid::field::INTERIOR;
-use undine_fluid::second_order::{Brought, bend};
 use undine_sim::offers::Coupling;
 use undine_sim::report::SolveRecord;
 use undine_sim::timeline;
@@ -106,7 +105,8 @@ impl Object for Hybrid {
         // · Stage::SolvePressure    pressure                              Operator
         on.task(Stage::Extend, "extend the velocity", Self::extend)
             .reads(grid.channels(["cells", "open", "wall-v", "wall-distance", "face-mass"]))
-            .writes(grid.channels(["v", "v-before"]));
+            .writes(grid.channels(["v", "v-before", "v-known"]))
+            .writes(interior.clone().into_iter().chain(in_band(particles.everything())));
         on.task(Stage::FromGrid, "take velocity from the grid", Self::take_velocity)
             .reads(grid.channels(["v", "v-before"]))
             .reads([at("position")])
@@ -119,7 +119,7 @@ impl Object for Hybrid {
                 .writes(self.channels.measured.names().map(at));
         }
         on.task(Stage::Advance, "move", Self::advance)
-            .reads([at("v"), grid.channel("v")])
+            .reads([at("v"), grid.channel("v"), grid.channel("v-known")])
             .reads(self.channels.shift.map(|_| grid.channel("shift")))
             .reads(in_band(grid.channel("open-volume")))
             .writes([at("position"), at("position-before"), at("age")])
@@ -171,9 +171,6 @@ const BAND: u32 = 3;
 
 /// Makes numbers for particles that cells make others than those of reseeding.
 const MADE: u64 = 0x6261_6e64;
-
-/// How many voxels beyond those that particles meet velocities are extended, whatever the step: the reach of a kernel.
-const REACH: f64 = 3.0;
 
 impl Hybrid {
     fn domain<'w>(&self, world: &'w World) -> &'w GridDomain {
@@ -260,23 +257,30 @@ impl Hybrid {
     }
 
     fn find_surface(&mut self, world: &mut World, now: &Moment) -> Result<()> {
-        let Channels { carried, affine, field, .. } = self.channels;
+        let Channels { carried, field, .. } = self.channels;
         let domain = &world.domains[world.object(self.id).domain];
         let (particles, volume) =
             (&mut world.particles[carried.particles], &world.volumes[field.volume]);
         surface::find(domain, particles, volume, &field)?;
-        let Some(interior) = field.interior else { return Ok(()) };
-        let exchange = band::Exchange {
+        match self.exchange(now) {
+            Some(exchange) => exchange.run(domain, volume, particles),
+            None => Ok(()),
+        }
+    }
+
+    /// How cells and particles exchange what they have, where cells hold the inside of the liquid.
+    fn exchange(&self, now: &Moment) -> Option<band::Exchange> {
+        let Channels { carried, affine, field, .. } = self.channels;
+        Some(band::Exchange {
             field,
-            interior,
+            interior: field.interior?,
             carried,
             affine: affine.is_some(),
             width: self.settings.band.unwrap_or(BAND),
             per_cell: self.settings.per_axis.pow(3),
             density: self.settings.density,
             seed: undine_geometry::random::bits(now.seed ^ MADE, now.count),
-        };
-        exchange.run(domain, volume, particles)
+        })
     }
 
     fn keep_volume(&mut self, world: &mut World, _: &Moment) -> Result<()> {
@@ -320,25 +324,6 @@ impl Hybrid {
         Ok(())
     }
 
-    fn extend(&mut self, world: &mut World, now: &Moment) -> Result<()> {
-        let field = self.channels.field;
-        // The midpoint of the way of the fastest particle is the farthest that is looked at.
-        let way = 0.5 * now.step * self.fastest(world)? / self.settings.voxel;
-        let voxels = (REACH + way.ceil()).min(8.0) as u32;
-        let domain = world.object(self.id).domain;
-        let domain = &world.domains[domain];
-        let volume = &world.volumes[field.volume];
-        let brought = Brought { velocity: field.velocity_before, mass: self.channels.face_mass };
-        extend_change(domain, volume, &field, brought, voxels)?;
-        if let Transfer::Flip(_) = self.settings.transfer {
-            // What a particle takes is the change, so that both have to go on alike.
-            let before =
-                undine_sim::offers::FluidField { velocity: field.velocity_before, ..field };
-            extend_change(domain, volume, &before, brought, voxels)?;
-        }
-        bend(domain, volume, &field, brought, now.step)
-    }
-
     fn take_velocity(&mut self, world: &mut World, _: &Moment) -> Result<()> {
         let Channels { carried, affine, field, .. } = self.channels;
         let method = match (self.settings.transfer, affine) {
@@ -366,22 +351,17 @@ impl Hybrid {
 
     fn advance(&mut self, world: &mut World, now: &Moment) -> Result<()> {
         let Channels { carried, age, field, shift, .. } = self.channels;
-        // FLIP's particles have velocities of their own, which are not what they move by.
-        let flow = match self.settings.transfer {
-            Transfer::Flip(_) => None,
-            Transfer::Apic | Transfer::Pic => Some(carried.velocity),
-        };
         let (domain, volume) = (self.domain(world), &world.volumes[field.volume]);
-        let by = Flow { velocity: field.velocity, shift };
-        advance(
-            domain,
-            volume,
-            by,
-            &world.particles[carried.particles],
-            Moving { flow, position_before: carried.position_before, age },
-            now.step,
-            self.settings.advection,
-        )?;
+        let by = Flow { velocity: field.velocity, known: self.channels.known, shift };
+        let moving = Moving {
+            velocity: carried.velocity,
+            // FLIP's particles have velocities of their own, which are not what they move by.
+            is_of_grid: !matches!(self.settings.transfer, Transfer::Flip(_)),
+            position_before: carried.position_before,
+            age,
+        };
+        let particles = &world.particles[carried.particles];
+        advance(domain, volume, by, particles, moving, now.step, self.settings.advection)?;
         match field.interior {
             Some(interior) => band::carry(domain, volume, &field, interior, by, now.step),
             None => Ok(()),

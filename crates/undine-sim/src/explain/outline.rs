@@ -78,6 +78,9 @@ pub(super) fn how_often(pace: Pace, timeline: &Timeline) -> (&'static str, Strin
                 Substeps::Adaptive { most, .. } => {
                     format!("{} to {most} in a frame, as Objects ask", timeline.pieces())
                 }
+                Substeps::Automatic { most, .. } => {
+                    format!("{} to {most} in a frame, as fluids ask", timeline.pieces())
+                }
             },
         ),
         Pace::Newton => (

@@ -10,6 +10,7 @@ mod coupling;
 mod displaced;
 mod exchange;
 mod files;
+mod long_steps;
 #[cfg(feature = "peer-chromium")]
 mod peer_chromium;
 mod pictures;

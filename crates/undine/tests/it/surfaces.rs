@@ -93,6 +93,38 @@ fn a_falling_ball_has_a_closed_mesh_with_its_velocity() {
     }
 }
 
+/// Drops of many ages and speeds, far from each other and at one another: no vertex has what no particle has.
+#[test]
+fn a_mesh_carries_nothing_that_no_particle_has() {
+    let nozzle = "input \"nozzle\" { sphere radius=\"5 cm\" centre=\"-0.16 1.1 0 m\" }\ngroup \"water\" {\n    \
+                  source input=\"nozzle\" velocity=\"1 0 0 m/s\"\n";
+    let text = ball("velocity=\"0 -3 0 m/s\"", "", "format=\"ply\"");
+    let text = text.replace("group \"water\" {\n", nozzle).replace("frames=2", "frames=6 cfl=2");
+    let folder = made(&text);
+    for number in 2..=6 {
+        let (mesh, _) = frame(folder.path(), number);
+        let file = folder.path().join(format!("cache/water-liquid.{number:04}.ply"));
+        let particles = undine_io::read(&file).unwrap();
+        let numbers = |of: &Geometry| of.points.channels["age"].numbers().unwrap().into_owned();
+        let range = |values: &[f64]| {
+            let fold = |pick: fn(f64, f64) -> f64| values.iter().copied().reduce(pick).unwrap();
+            [fold(f64::min), fold(f64::max)]
+        };
+        let check = |what: &str, of_mesh: Vec<f64>, of_particles: Vec<f64>| {
+            let ([least, most], [from, to]) = (range(&of_mesh), range(&of_particles));
+            assert!(from <= least && most <= to, "{what}: {least} … {most}, not {from} … {to}");
+        };
+        check("age", numbers(&mesh), numbers(&particles));
+        for axis in 0..3 {
+            let along = |of| vectors(of, "v").iter().map(|v| v[axis]).collect::<Vec<f64>>();
+            check("v", along(&mesh), along(&particles));
+        }
+        let speeds = |of| vectors(of, "v").iter().map(|v| v.length()).collect::<Vec<f64>>();
+        let fastest = range(&speeds(&particles))[1] * (1.0 + 1e-6);
+        assert!(range(&speeds(&mesh))[1] <= fastest, "faster than {fastest} m/s");
+    }
+}
+
 /// How far normals look away from the middle, as cosines: the least, and the mean.
 fn outwards(geometry: &Geometry, mesh: &Triangles) -> [f64; 2] {
     let centre = mesh.positions().iter().sum::<DVec3>() / mesh.positions().len() as f64;

@@ -77,6 +77,7 @@ impl Carrying<'_> {
             volume.own(self.parts),
             (
                 around(self.flow.velocity, MARGIN as u8),
+                self.flow.known.map(|mask| volume.around(mask.words, MARGIN as u8)),
                 self.flow.shift.map(|shift| around(shift, 1)),
             ),
             volume.around(self.field.walls.volume, PAD.low),
@@ -88,23 +89,26 @@ impl Carrying<'_> {
                 let room = Tile::new(VoxelShape::CELLS.resolution, PAD, 0.0_f32);
                 (AlongTheWay::default(), Within::default(), room)
             },
-            |(near, shifts, room), _, (parts, (velocity, shift), open), next| {
+            |(near, shifts, room), _, (parts, (velocity, known, shift), open), next| {
                 if parts.iter().all(|&parts| parts == 0) {
                     return;
                 }
-                near.load(velocity);
+                near.load_known(velocity, &known);
                 let shifted = shift.is_some();
                 if let Some(shift) = shift {
                     shifts.load(shift);
                 }
                 load_room(&open, room);
-                let at = |place: Vec3| near.at(place).unwrap_or(Vec3::ZERO);
+                let at = |place: Vec3, otherwise: Vec3| {
+                    near.at(place).filter(|found| !found.is_nan()).unwrap_or(otherwise)
+                };
                 for (n, &parts) in parts.iter().enumerate().filter(|(_, parts)| **parts > 0) {
                     let cell = Vec3::new((n >> 6) as f32, (n >> 3 & 7) as f32, (n & 7) as f32);
                     let centre = cell + 0.5;
                     let most = Vec3::splat(LONGEST);
-                    let half_way = (0.5 * time * per_voxel * at(centre)).clamp(-most, most);
-                    let way = time * at(centre + half_way);
+                    let own = at(centre, Vec3::ZERO);
+                    let half_way = (0.5 * time * per_voxel * own).clamp(-most, most);
+                    let way = time * at(centre + half_way, own);
                     let shift = if shifted { shifts.at(centre) } else { None };
                     let way = per_voxel * (way + part * shift.unwrap_or(Vec3::ZERO));
                     let way = way.clamp(-most, most);

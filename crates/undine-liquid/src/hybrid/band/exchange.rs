@@ -79,6 +79,25 @@ impl Exchange {
         Ok(())
     }
 
+    /// Lets particles take all that cells hold. Collective.
+    pub fn release(
+        &self,
+        domain: &GridDomain,
+        volume: &DiscreteVolume,
+        particles: &mut ParticleSystem,
+    ) -> Result<()> {
+        let mut marks = DiscreteVolume::on("band", domain, volume.topology().clone());
+        let all = marks.add_mask("all", Resolution::R8)?.words;
+        marks.column_mut(all)?.fill(u64::MAX);
+        let made = self.make(domain, volume, particles, (&marks, all))?;
+        self.sweep_up(domain, volume, particles, (&marks, all))?;
+        let any = domain.processes().all_gather(&[u8::from(!made.is_empty())])?;
+        match any.iter().flatten().any(|any| *any != 0) {
+            true => self.append(domain, particles, &made),
+            false => Ok(()),
+        }
+    }
+
     /// Marks cells that are open, and not liquid.
     fn mark_air(
         &self,
