@@ -412,6 +412,11 @@ impl ColliderStep<'_> {
         matches!(self.form, FormStep::Mesh(_) | FormStep::Deforming(_))
     }
 
+    /// How far from its surface it knows distances [m], where that is not everywhere.
+    pub fn band(&self) -> Option<f64> {
+        self.form.band()
+    }
+
     /// A touch of a sphere whose centre is at a place in the collider's coordinates, at a time of the step.
     fn impact(&self, leg: &Leg, time: f64, local: DVec3, touch: &Touch, radius: f64) -> Impact {
         let pose = leg.pose(leg.part(time));
@@ -570,6 +575,10 @@ impl Solid for ColliderStep<'_> {
             normal: self.pose.rotation * near.normal,
             distance: near.distance,
         }
+    }
+
+    fn is_convex(&self) -> bool {
+        self.form.is_convex()
     }
 
     fn bounds(&self) -> Option<Bounds> {
