@@ -23,7 +23,8 @@ pub const DECLARATION: Declaration = Declaration {
     kind: Kind::Operator,
     doc: "Keeps things out of colliders and of each other, with friction and bounces",
     about: "Everything in its scope against every collider and rigid body in its scope. Particles are balls of their radius; \
-            rigid bodies touch with their boundary particles. All are followed on their whole way, so that nothing gets through \
+            rigid bodies of shapes touch exactly, with their corners, edges and rims, all others with boundary \
+            particles. All are followed on their whole way, so that nothing gets through \
             a sheet, however fast it is. What rests stays where it is: friction is Coulomb's, neither smoothed nor delayed. \
             Colliders may move, turn and deform.",
     parameters: &[

@@ -29,6 +29,11 @@ pub trait Solid: Debug + Sync {
     /// A box that holds the inside; `None` if the inside is unbounded.
     fn bounds(&self) -> Option<Bounds>;
 
+    /// Whether it is known to be convex: what is convex itself touches it in one place, or along what is flat.
+    fn is_convex(&self) -> bool {
+        false
+    }
+
     /// The normal where the straight way between two places [m] first runs into the inside, or comes within a thousandth of
     /// its length of it: also where the inside is much thinner than the way is long. What it leaves behind does not count.
     fn first_hit(&self, from: DVec3, to: DVec3) -> Option<DVec3> {
@@ -128,6 +133,10 @@ impl<S: Solid + ?Sized> Solid for &S {
         (**self).bounds()
     }
 
+    fn is_convex(&self) -> bool {
+        (**self).is_convex()
+    }
+
     fn first_hit(&self, from: DVec3, to: DVec3) -> Option<DVec3> {
         (**self).first_hit(from, to)
     }
@@ -148,6 +157,10 @@ impl<S: Solid + Send + ?Sized> Solid for Arc<S> {
 
     fn bounds(&self) -> Option<Bounds> {
         (**self).bounds()
+    }
+
+    fn is_convex(&self) -> bool {
+        (**self).is_convex()
     }
 
     fn first_hit(&self, from: DVec3, to: DVec3) -> Option<DVec3> {

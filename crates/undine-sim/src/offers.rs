@@ -10,6 +10,7 @@ use undine_core::particles::TopologicalParticles;
 use undine_core::volume::{MacHandle, MaskHandle, Resolution, VoxelShape};
 use undine_core::{ChannelSpec, DiscreteVolume, GridDomain, Handle, ParticleSystem};
 use undine_geometry::collider::Collider;
+use undine_geometry::shape::Features;
 use undine_geometry::surfacing::Recipe;
 use undine_geometry::{Shape, Triangles};
 
@@ -197,6 +198,8 @@ pub struct SolidBodies {
     pub pivot: Handle<DVec3>,
     /// What they are like: body n has form n, from the first again after the last.
     pub forms: Arc<[Collider]>,
+    /// What they touch with, form by form; none where boundary particles have to do.
+    pub features: Arc<[Option<Features>]>,
     /// Whether the scene moves them, whatever pushes.
     pub kinematic: bool,
 }

@@ -20,6 +20,50 @@ pub struct SolveRecord {
     pub converged: bool,
 }
 
+/// Contacts that a step ended with although their laws do not hold as exactly as they should.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unsettled {
+    /// The Object of the worst of them.
+    pub object: String,
+    /// By how much that is off, as a speed [m/s].
+    pub speed: f64,
+    /// The same as a way in the step [m].
+    pub way: f64,
+    /// The speed that would be little enough [m/s].
+    pub enough: f64,
+}
+
+/// The same of the steps of a frame.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct UnsettledFrame {
+    /// Steps that ended so, and all steps.
+    steps: [u32; 2],
+    worst: Option<Unsettled>,
+}
+
+impl UnsettledFrame {
+    /// Takes in a step.
+    pub fn step(&mut self, unsettled: Option<Unsettled>) {
+        self.steps[1] += 1;
+        let Some(found) = unsettled else { return };
+        self.steps[0] += 1;
+        if self.worst.as_ref().is_none_or(|worst| found.speed > worst.speed) {
+            self.worst = Some(found);
+        }
+    }
+
+    /// Says what was left, once for all of the frame.
+    pub fn tell(&self, frame: i64) {
+        let Some(Unsettled { object, speed, way, enough }) = &self.worst else { return };
+        let [some, all] = self.steps;
+        tracing::warn!(
+            "`{object}`: contacts have not converged in {some} of {all} substeps of frame {frame}; the worst of them is off by {speed:.1e} m/s, \
+             {way:.1e} m in its substep, where {enough:.1e} m/s is enough. More `substeps` make it easier, and so does \
+             `response=\"penalty\"`"
+        );
+    }
+}
+
 /// Who listens to a run. Nothing that a listener does may change the result.
 pub trait Observer {
     /// A Task ran.

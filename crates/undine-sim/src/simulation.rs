@@ -9,7 +9,7 @@ use crate::input::Inputs;
 use crate::object::AnyObject;
 use crate::offers::Skin;
 use crate::registry::{self, NotFinite};
-use crate::report::{Observer, SubstepReport};
+use crate::report::{Observer, SubstepReport, UnsettledFrame};
 use crate::schedule::{Entry, Schedule};
 use crate::solver::Solver;
 use crate::stage::{Pace, Stage};
@@ -200,6 +200,7 @@ impl Simulation {
         let pieces = self.timeline.pieces();
         let outputs = self.timeline.outputs_per_frame.max(1);
         let mut substep = 0;
+        let mut unsettled = UnsettledFrame::default();
         let mut now = Moment {
             frame,
             substep,
@@ -243,6 +244,7 @@ impl Simulation {
                 now.substep = substep;
                 now.count = self.clock.substeps;
                 self.substep(&mut now, chosen, observer)?;
+                unsettled.step(self.world.unsettled.take());
                 substep += 1;
                 self.clock.substeps += 1;
                 // The last step of a piece ends where the piece does, whatever the rounding.
@@ -262,6 +264,7 @@ impl Simulation {
         self.check_finite(&now)?;
         self.run_stages(Stage::of(Pace::Frame, false), &now, observer)?;
         self.solver.forget();
+        unsettled.tell(frame);
         self.clock.frame = frame;
         moment(self, outputs - 1)
     }
@@ -274,6 +277,7 @@ impl Simulation {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         self.world.solves.clear();
+        self.world.unsettled = None;
         now.iteration = 0;
         self.run_stages(Stage::of(Pace::Substep, true), now, observer)?;
         let newton = self.timeline.newton;

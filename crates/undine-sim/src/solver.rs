@@ -16,7 +16,7 @@ use crate::newton::{
     SystemSettings, Term, TouchReport, Unknowns,
 };
 use crate::offers::{Bodies, Dofs, Embedded, ObjectId, Rods, Spatial};
-use crate::report::SolveRecord;
+use crate::report::{SolveRecord, Unsettled};
 use crate::roots;
 use crate::task::Moment;
 use crate::world::World;
@@ -187,7 +187,7 @@ impl Solver {
         for part in parts.iter().filter(|part| part.dofs.is_some()) {
             part.take_step(world, &unknowns, &du, now.step)?;
         }
-        record_contacts(world, solved.linearised.touch.as_ref(), now);
+        record_contacts(world, solved.linearised.touch.as_ref(), &unknowns, now);
         let moved = farthest(&parts, world)?;
         self.last = Some(Last { parts, unknowns, du });
         Ok(Some(moved))
@@ -248,7 +248,7 @@ impl Solver {
                 converged: report.converged(),
             });
         }
-        record_contacts(world, iteration.touch.as_ref(), now);
+        record_contacts(world, iteration.touch.as_ref(), &unknowns, now);
         // A step of which nothing improves the state is as good as it gets.
         let change = if iteration.alpha == 0.0 { 0.0 } else { iteration.speed };
         world.largest_change = world.largest_change.max(change);
@@ -307,8 +307,21 @@ fn farthest(parts: &[Part], world: &World) -> Result<Moved> {
 }
 
 /// Tells of a solve of contacts.
-fn record_contacts(world: &mut World, touch: Option<&TouchReport>, now: &Moment) {
+fn record_contacts(
+    world: &mut World,
+    touch: Option<&TouchReport>,
+    unknowns: &Unknowns,
+    now: &Moment,
+) {
     if let Some(touch) = touch {
+        // The last solve of a step is what counts: those before it led to others.
+        let object = || touch.worst.map(|node| unknowns.group_of(node as usize).0.name.clone());
+        world.unsettled = (!touch.converged).then(|| Unsettled {
+            object: object().unwrap_or_default(),
+            speed: touch.residual / now.step,
+            way: touch.residual,
+            enough: touch.tolerance / now.step,
+        });
         world.solves.push(SolveRecord {
             system: if touch.in_common == 0 { "contacts" } else { "contacts in common" },
             unknowns: touch.contacts,

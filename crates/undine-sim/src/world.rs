@@ -12,7 +12,7 @@ use crate::elements::ElementSet;
 use crate::error::Result;
 use crate::offers::{ObjectId, Offers};
 use crate::registry::{Store, StoreMut, Stores};
-use crate::report::SolveRecord;
+use crate::report::{SolveRecord, Unsettled};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -41,6 +41,8 @@ pub struct World {
     pub objects: Vec<ObjectEntry>,
     /// How the solves of this substep went.
     pub solves: Vec<SolveRecord>,
+    /// What contacts are left with in this substep, if that is not little enough.
+    pub unsettled: Option<Unsettled>,
     /// The largest change of a velocity in this Newton iteration [m/s]; whoever solves raises it.
     pub largest_change: f64,
     /// What things bump into; nothing, while an input is empty.
@@ -91,6 +93,7 @@ impl World {
             elements: Arena::default(),
             objects: Vec::new(),
             solves: Vec::new(),
+            unsettled: None,
             largest_change: 0.0,
             colliders: Arena::default(),
             budget,

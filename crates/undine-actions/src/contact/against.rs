@@ -4,6 +4,7 @@
 //! itself how it moves. Of an edge, the point that is deepest counts where the step ends; but where the edge met something on its
 //! way that it has left behind, that counts, as it does for particles.
 
+use super::features::way_of;
 use super::find::{Found, Key, Near, Part, Surroundings, overlap};
 use super::{BODY_FRICTION, Bodies};
 use rayon::prelude::*;
@@ -11,6 +12,7 @@ use std::ops::Range;
 use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
 use undine_geometry::collider::{ColliderStep, Impact};
+use undine_geometry::shape::Features;
 use undine_geometry::{Pose, Solid};
 use undine_sim::newton::Contact;
 use undine_sim::{ObjectId, Result};
@@ -26,35 +28,39 @@ const LEAST: f64 = 1e-4;
 
 /// Two touches are of one plane if normals differ by no more than the first of these, 1 − cos φ, and places by no more than this part of their
 /// distance: what rounding leaves.
-const SAME_PLANE: (f64, f64) = (1e-12, 1e-9);
+pub(super) const SAME_PLANE: (f64, f64) = (1e-12, 1e-9);
 
 /// What moves by itself is boxed in runs of so many neighbours.
 const RUN: usize = 16;
 
 /// What things bump into, seen from itself.
-struct Solids<'a> {
-    form: &'a ColliderStep<'a>,
+pub(super) struct Solids<'a> {
+    pub form: &'a ColliderStep<'a>,
     /// From its own coordinates to the world: when the step begins, as it would end without forces, and now. A collider is in those of
     /// the world already.
     poses: Option<[&'a Pose; 3]>,
-    object: ObjectId,
+    pub object: ObjectId,
     /// The number of the body, in keys.
-    number: u64,
-    part: Part,
-    friction: f64,
+    pub number: u64,
+    pub part: Part,
+    pub friction: f64,
+    /// Whether it is a body that touches with features of its own.
+    pub is_exact: bool,
+    /// Where its centre is in its form [m], if other places of it come to touch as it rolls.
+    rolls_about: Option<DVec3>,
 }
 
 impl Solids<'_> {
-    fn of_start(&self, at: DVec3) -> DVec3 {
+    pub fn of_start(&self, at: DVec3) -> DVec3 {
         self.poses.map_or(at, |[start, _, _]| start.to_local(at))
     }
 
-    fn of_now(&self, at: DVec3) -> DVec3 {
+    pub fn of_now(&self, at: DVec3) -> DVec3 {
         self.poses.map_or(at, |[_, _, now]| now.to_local(at))
     }
 
     /// A touch in the world.
-    fn in_world(&self, near: Near) -> Near {
+    pub fn in_world(&self, near: Near) -> Near {
         match self.poses {
             None => near,
             Some([_, _, now]) => Near {
@@ -66,11 +72,15 @@ impl Solids<'_> {
     }
 
     /// How far a place of its surface, in its own coordinates, goes in the step, and how far it would go without forces [m].
-    fn carried(&self, point: DVec3) -> [DVec3; 2] {
-        match self.poses {
-            None => [self.form.moved(point); 2],
-            Some([start, flight, now]) => {
+    pub fn carried(&self, point: DVec3) -> [DVec3; 2] {
+        match (self.poses, self.rolls_about) {
+            (None, _) => [self.form.moved(point); 2],
+            (Some([start, flight, now]), None) => {
                 [now, flight].map(|pose| pose.to_world(point) - start.to_world(point))
+            }
+            (Some([start, flight, now]), Some(pivot)) => {
+                let arm = now.to_world(point) - now.to_world(pivot);
+                [now, flight].map(|pose| way_of([start, pose], pivot, arm))
             }
         }
     }
@@ -91,8 +101,21 @@ impl Surroundings<'_> {
             number: u64::MAX,
             part: Part::Still,
             friction: self.manner.friction.unwrap_or(collider.friction()),
+            is_exact: false,
+            rolls_about: None,
         };
         for (number, side) in self.sides.iter().enumerate() {
+            if self.is_exact(number) {
+                let look = |body: usize| -> Result<Vec<Found>> {
+                    let mut found = Vec::new();
+                    self.exactly(number, body, &solid, &mut found)?;
+                    Ok(found)
+                };
+                let found: Result<Vec<Vec<Found>>> =
+                    self.part(self.bodies_of(number)).into_par_iter().map(look).collect();
+                out.extend(self.of_all(found.map(|found| found.concat()))?);
+                continue;
+            }
             let particles = self
                 .part(self.places[number].len())
                 .into_par_iter()
@@ -133,6 +156,12 @@ impl Surroundings<'_> {
                         !own && overlap(&reach, &swept.bounds)
                     };
                     let [particles, edges] = &boxes[number];
+                    if self.is_exact(number) {
+                        for other in particles.iter().filter(meets).filter_map(|swept| swept.body) {
+                            self.exactly(number, other as usize, &solid, &mut found)?;
+                        }
+                        continue;
+                    }
                     for n in particles.iter().filter(meets).flat_map(|swept| swept.run.clone()) {
                         found.extend(self.particle(number, n, &solid)?);
                     }
@@ -146,6 +175,7 @@ impl Surroundings<'_> {
                 self.part(poses.len()).into_par_iter().map(look).collect();
             out.extend(self.of_all(tasks.map(|tasks| tasks.concat()))?);
         }
+        self.once(out);
         Ok(())
     }
 
@@ -166,11 +196,24 @@ impl Surroundings<'_> {
                 false => Part::Body { object: bodies.object, body: body as u32 },
             },
             friction: self.manner.friction.unwrap_or(BODY_FRICTION),
+            is_exact: self
+                .sides
+                .iter()
+                .any(|side| side.object == bodies.object && side.exact.is_some()),
+            rolls_about: bodies
+                .features(body)
+                .is_some_and(Features::roll)
+                .then(|| bodies.pivot[body]),
         }
     }
 
     /// A particle.
-    fn particle(&self, number: usize, n: usize, solid: &Solids<'_>) -> Result<Option<Found>> {
+    pub(super) fn particle(
+        &self,
+        number: usize,
+        n: usize,
+        solid: &Solids<'_>,
+    ) -> Result<Option<Found>> {
         let side = &self.sides[number];
         if side.is_held(n) {
             return Ok(None);
@@ -320,6 +363,20 @@ impl Surroundings<'_> {
     /// Boxes around what particles of a side pass during the step, body by body or in runs; and around what edges do.
     fn swept(&self, number: usize) -> [Vec<Swept>; 2] {
         let (side, places) = (&self.sides[number], &self.places[number]);
+        if let Some(bodies) = side.exact {
+            let all = &self.bodies[bodies];
+            let body = |n: usize| {
+                let local = all.solids.forms[n % all.solids.forms.len()].bounds()?;
+                let poses = [&all.start[n], &self.poses[bodies][n]];
+                let [from, to] = poses.map(|pose| moved_bounds(&local, pose));
+                let margin =
+                    self.margin((to.min - from.min).length().max((to.max - from.max).length()));
+                let bounds = from.union(to);
+                let bounds = Bounds { min: bounds.min - margin, max: bounds.max + margin };
+                Some(Swept { body: Some(n as u32), run: n..n + 1, bounds })
+            };
+            return [(0..self.bodies_of(number)).filter_map(body).collect(), Vec::new()];
+        }
         let passes = |n: usize| {
             let (from, to) = (side.start[n], places[n]);
             let margin = side.radius(n) + self.margin(from.distance(to));
@@ -371,7 +428,7 @@ fn runs(
 }
 
 /// Where a ball that goes from `from` to `to` [m] touches a surface, or comes within a margin [m] of it at the end.
-fn touch(
+pub(super) fn touch(
     solid: &ColliderStep<'_>,
     from: DVec3,
     to: DVec3,
@@ -402,7 +459,7 @@ fn touch(
 /// Whether what ends this far from a surface [m] is so far outside that nothing can have been between: a place of the surface that a ball has
 /// met on its way ends no farther from the ball than both have gone since, and its radius. Places that end as near as that are within a
 /// sphere, `around`: middle and radius [m].
-fn is_clear(
+pub(super) fn is_clear(
     solid: &ColliderStep<'_>,
     around: (DVec3, f64),
     distance: f64,
@@ -433,7 +490,7 @@ const NEARLY: f64 = 0.25;
 
 /// Which part of an edge meets something on the way that is not what is nearest to it in the end, and the touch; and whether it nearly
 /// goes through there. Edges that turn about where they touch first may go through elsewhere.
-fn met_on_the_way(
+pub(super) fn met_on_the_way(
     solid: &ColliderStep<'_>,
     from: [DVec3; 2],
     to: [DVec3; 2],
@@ -460,7 +517,7 @@ fn met_on_the_way(
 }
 
 /// Which part of an edge is deepest in the end, and the touch, where that is deeper than its ends are.
-fn touch_inside(
+pub(super) fn touch_inside(
     solid: &ColliderStep<'_>,
     from: [DVec3; 2],
     to: [DVec3; 2],
@@ -479,7 +536,7 @@ fn touch_inside(
 }
 
 /// Which part of a straight way [m] is deepest in a solid: by golden section, which finds it where distances have one valley.
-fn deepest(solid: &dyn Solid, from: DVec3, to: DVec3) -> f64 {
+pub(super) fn deepest(solid: &dyn Solid, from: DVec3, to: DVec3) -> f64 {
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     const CUTS: usize = 16;
     let at = |part: f64| solid.distance(from.lerp(to, part));

@@ -7,6 +7,7 @@
 //! without a jolt, and what a fluid has pushed into something is taken out again (`part`). What would pass through something all the same is held back (`hold_back`).
 
 mod against;
+mod features;
 mod find;
 mod hold_back;
 mod memory;
@@ -90,6 +91,8 @@ struct Side {
     beside: (Vec<u32>, Vec<u32>),
     /// The first particle of all that edges join with each.
     strand: Vec<u32>,
+    /// Which of the Objects of bodies it is, if these touch with features of their shapes, and not with particles.
+    exact: Option<usize>,
     /// Where bodies are when the step begins: centre and orientation.
     bodies: Vec<(DVec3, DQuat)>,
     /// Where they are when the step begins, and where they would be without forces [m].
@@ -103,6 +106,8 @@ struct Bodies {
     solids: SolidBodies,
     start: Vec<Pose>,
     flight: Vec<Pose>,
+    /// Where the centre of each is in its form [m].
+    pivot: Vec<DVec3>,
 }
 
 /// Where particles and forms of bodies are at an iterate, side by side and Object by Object.
@@ -128,13 +133,20 @@ impl Touching {
             }
             _ => None,
         };
-        let sides: Vec<Side> = scope.iter().filter_map(side).collect();
+        let mut sides: Vec<Side> = scope.iter().filter_map(side).collect();
         let colliders: Vec<_> =
             all.iter().filter_map(|id| Some((*id, offers(id).collider?))).collect();
         let bodies: Vec<Bodies> = all
             .iter()
             .filter_map(|id| Some(Bodies::new(*id, offers(id).solids.clone()?)))
             .collect();
+        for side in &mut sides {
+            let has_features = |bodies: &Bodies| {
+                let all = &bodies.solids.features;
+                bodies.object == side.object && !all.is_empty() && all.iter().all(Option::is_some)
+            };
+            side.exact = bodies.iter().position(has_features);
+        }
         let count = |solids: &SolidBodies| world.points[solids.bodies.centres.points].len();
         let alone = bodies.len() == 1
             && sides.len() == 1
@@ -199,6 +211,8 @@ impl Touching {
         }
         for bodies in &mut self.bodies {
             bodies.start = poses(world, &bodies.solids)?;
+            let points = &world.points[bodies.solids.bodies.centres.points];
+            bodies.pivot = points.column(bodies.solids.pivot)?.to_vec();
             bodies.flight.clear();
         }
         self.found.clear();
@@ -382,6 +396,7 @@ impl Side {
             edges: Vec::new(),
             beside: (Vec::new(), Vec::new()),
             strand: Vec::new(),
+            exact: None,
             bodies: Vec::new(),
             start: Vec::new(),
             flight: Vec::new(),
@@ -453,7 +468,7 @@ impl Side {
 
 impl Bodies {
     fn new(object: ObjectId, solids: SolidBodies) -> Self {
-        Self { object, solids, start: Vec::new(), flight: Vec::new() }
+        Self { object, solids, start: Vec::new(), flight: Vec::new(), pivot: Vec::new() }
     }
 }
 

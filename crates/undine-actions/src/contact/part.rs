@@ -5,7 +5,7 @@
 //! only keep them from growing. *After a fluid* has given bodies its pressure, they may have come to where colliders and other bodies are. Contacts are
 //! then solved once more, with what the fluid gave as given: forces are those of the whole step, on their cones.
 
-use super::find::{Found, Surroundings};
+use super::find::{Found, Part, Surroundings};
 use super::{Side, Touching};
 use std::collections::BTreeMap;
 use undine_core::glam::{DMat3, DQuat, DVec3};
@@ -215,13 +215,14 @@ impl Touching {
         }
         let [one, other] = deepest.key.objects.map(|object| &world.objects[object as usize].path);
         let inside = found.iter().filter(|found| found.key.objects == deepest.key.objects);
+        let count = inside.filter(|found| found.contact.gap < -LEAST).count();
+        let begins = match deepest.first {
+            Part::Body { .. } => format!("it begins inside of `{other}` at {count} places"),
+            _ => format!("{count} of its boundary particles begin inside of `{other}`"),
+        };
         let what = format!(
-            "{} of its boundary particles begin inside of `{other}`, the deepest by {:.2e} m at ({:.3}, {:.3}, {:.3}) m",
-            inside.filter(|found| found.contact.gap < -LEAST).count(),
-            -deepest.contact.gap,
-            deepest.at.x,
-            deepest.at.y,
-            deepest.at.z,
+            "{begins}, the deepest by {:.2e} m at ({:.3}, {:.3}, {:.3}) m",
+            -deepest.contact.gap, deepest.at.x, deepest.at.y, deepest.at.z,
         );
         Err(SimError::setup(
             one,

@@ -135,6 +135,22 @@ impl FormStep<'_> {
         self.with_solid(|solid| solid.bounds())
     }
 
+    /// Whether it is known to be convex.
+    pub fn is_convex(&self) -> bool {
+        self.with_solid(|solid| solid.is_convex())
+    }
+
+    /// How far from its surface a level set knows distances [m]; all else knows them everywhere.
+    pub fn band(&self) -> Option<f64> {
+        match self {
+            Self::Level { set, .. } => {
+                let width = f64::from(set.width());
+                Some((width - set.voxel_size()).min(0.95 * width))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether it has a motion of its own.
     pub fn deforms(&self) -> bool {
         matches!(self, Self::Deforming(_) | Self::Level { velocity: Some(_), .. })

@@ -467,6 +467,11 @@ impl ColliderStep<'_> {
         matches!(self.form, FormStep::Mesh(_) | FormStep::Deforming(_))
     }
 
+    /// How far from its surface it knows distances [m], where that is not everywhere.
+    pub fn band(&self) -> Option<f64> {
+        self.form.band()
+    }
+
     /// A touch of a sphere whose centre is at a place in the collider's coordinates, at a time of the step.
     fn impact(&self, leg: &Leg, time: f64, local: DVec3, touch: &Touch, radius: f64) -> Impact {
         let place = leg.place(leg.part(time));
@@ -624,6 +629,10 @@ impl Solid for ColliderStep<'_> {
             normal: self.place.turn(near.normal),
             distance: near.distance,
         }
+    }
+
+    fn is_convex(&self) -> bool {
+        self.form.is_convex()
     }
 
     fn bounds(&self) -> Option<Bounds> {

@@ -17,6 +17,7 @@
 mod boolean;
 mod bounds;
 mod build;
+mod features;
 mod forms;
 mod frustum;
 mod hull;
@@ -28,6 +29,7 @@ mod quickhull;
 mod tree;
 
 pub use build::hull_triangles;
+pub use features::{Core, Feature, Features, Probe, Rim};
 
 use crate::blend::{smooth_max, smooth_min};
 use crate::pose::Pose;
@@ -147,6 +149,10 @@ impl Solid for Shape {
 
     fn bounds(&self) -> Option<Bounds> {
         self.bounds
+    }
+
+    fn is_convex(&self) -> bool {
+        self.convex
     }
 }
 

@@ -188,11 +188,12 @@ fn fetch(
 
 /// What each process has found, on every process. Collective.
 fn together(processes: &dyn Processes, own: &Touched, all: &[&Block]) -> Result<Found> {
-    let TouchReport { sweeps, residual, tolerance, converged, .. } = own.report;
+    let TouchReport { sweeps, residual, worst, tolerance, converged, .. } = own.report;
     let moved = |&number: &usize| !own.pushes[number].is_empty();
     let blocks: Vec<usize> = (0..all.len()).filter(moved).collect();
     let mut words =
         vec![sweeps as u64, residual.to_bits(), tolerance.to_bits(), u64::from(converged)];
+    words.push(worst.map_or(0, |node| 1 + u64::from(node)));
     words.push(own.forces.len() as u64);
     for (contact, force) in &own.forces {
         words.push(u64::from(*contact));
@@ -222,6 +223,7 @@ fn together(processes: &dyn Processes, own: &Touched, all: &[&Block]) -> Result<
         (report.residual, report.tolerance) =
             (f64::from_bits(words.next()), f64::from_bits(words.next()));
         report.converged = words.next() != 0;
+        report.worst = words.next().checked_sub(1).map(|node| node as u32);
         found.touched.report.join(&report);
         for _ in 0..words.next() {
             let contact = words.next() as u32;
@@ -429,9 +431,13 @@ impl<'a> Border<'a> {
             for turn in 0..self.turns {
                 self.take_turn(turn, processes, &mut sweep)?;
             }
-            sweep.residual = processes.all_max_f64(sweep.residual).map_err(told)?;
+            // The worst contact is on the process that was off most, and told by that one.
+            let own = sweep.residual;
+            sweep.residual = processes.all_max_f64(own).map_err(told)?;
+            sweep.worst = sweep.worst.filter(|_| own == sweep.residual);
             sweep.squares = processes.all_sum_f64(sweep.squares).map_err(told)?;
             (report.sweeps, report.residual) = (sweep.number, sweep.residual);
+            report.worst = sweep.worst;
             let is_enough = goal.is_reached(&sweep);
             if is_enough && sweep.all {
                 report.converged = true;

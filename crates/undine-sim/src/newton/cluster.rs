@@ -158,6 +158,7 @@ impl<'a> Cluster<'a> {
             let along = DVec3::new(0.0, guess.y, guess.z);
             points.push(Point {
                 number,
+                node: contacts.ends(number as usize).first().map_or(u32::MAX, |end| end.node),
                 frame,
                 b,
                 w: DMat3::ZERO,
@@ -396,6 +397,7 @@ impl<'a> Cluster<'a> {
             };
             self.rounds(sweep.is_forth(), visit).iter().for_each(|found| sweep.join(found));
             (report.sweeps, report.residual) = (sweep.number, sweep.residual);
+            report.worst = sweep.worst;
             let is_enough = goal.is_reached(&sweep);
             if is_enough && sweep.all {
                 report.converged = true;

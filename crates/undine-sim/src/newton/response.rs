@@ -24,6 +24,10 @@ const ROUGH: usize = 16;
 /// How often contacts that others have pushed together are taken in, before they are left to the next look for contacts.
 const MOST_TURNS: usize = 20;
 
+/// What nothing ties is solved to this part of how deep things would be in each other without contacts: where all rests, of how far they would
+/// fall in the step. More cannot be seen, and takes sweeps without end where many touch.
+const OF_WAY: f64 = 1e-6;
+
 /// Contacts that one task looks at.
 const CONTACTS_PER_TASK: usize = 512;
 
@@ -92,6 +96,11 @@ impl Response<'_> {
             ..Responded::default()
         };
         found.report.converged = true;
+        let deep = |index: usize| -self.opening(contacts, index, self.free);
+        let all = (0..contacts.len()).into_par_iter().with_min_len(CONTACTS_PER_TASK);
+        let way = all.map(deep).reduce(|| 0.0, f64::max);
+        let [loose, tied] = enough.tolerances;
+        let enough = &Enough { tolerances: [loose.max(OF_WAY * way), tied], ..*enough };
         let mut is_chosen = self.each(contacts, |index| {
             contacts.list()[index].force != DVec3::ZERO
                 || self.opening(contacts, index, self.free) < 0.0

@@ -34,6 +34,8 @@ pub(super) struct Lever {
 #[derive(Debug, Clone)]
 pub(super) struct Point {
     pub number: u32,
+    /// The first node that it hangs on.
+    pub node: u32,
     pub frame: DMat3,
     pub b: DVec3,
     pub w: DMat3,
@@ -66,8 +68,9 @@ pub(super) struct Sweep {
     pub all: bool,
     /// A contact that is off by less has nothing to tell the others [m].
     pub little: f64,
-    /// By how much a contact was off at most so far [m], and the sum of squares [m²].
+    /// By how much a contact was off at most so far [m], the node that it hangs on, and the sum of squares [m²].
     pub residual: f64,
+    pub worst: Option<u32>,
     pub squares: f64,
 }
 
@@ -100,7 +103,7 @@ impl Goal {
     /// The next sweep over the contacts, after so many.
     pub fn sweep(&self, after: usize, all: bool) -> Sweep {
         let little = LITTLE * self.tolerance.max(self.accuracy);
-        Sweep { number: after + 1, all, little, residual: 0.0, squares: 0.0 }
+        Sweep { number: after + 1, all, little, residual: 0.0, worst: None, squares: 0.0 }
     }
 
     /// Whether a sweep is the last one.
@@ -124,27 +127,27 @@ impl Sweep {
 
     /// The same sweep, of which nothing is known yet.
     pub fn begun(&self) -> Self {
-        Self { residual: 0.0, squares: 0.0, ..*self }
+        Self { residual: 0.0, worst: None, squares: 0.0, ..*self }
     }
 
-    /// Takes in by how much a contact was off [m].
+    /// Takes in by how much a contact on a node was off [m].
     #[inline]
-    fn notice(&mut self, off: f64) {
-        self.worsen(off);
+    fn notice(&mut self, off: f64, node: u32) {
+        self.worsen(off, Some(node));
         self.squares += off * off;
     }
 
     /// Takes in what was found elsewhere in the same sweep.
     pub fn join(&mut self, other: &Self) {
-        self.worsen(other.residual);
+        self.worsen(other.residual, other.worst);
         self.squares += other.squares;
     }
 
     #[inline]
-    fn worsen(&mut self, off: f64) {
+    fn worsen(&mut self, off: f64, node: Option<u32>) {
         // A NaN is kept, to be found.
         if off.is_nan() || off > self.residual {
-            self.residual = off;
+            (self.residual, self.worst) = (off, node);
         }
     }
 }
@@ -240,7 +243,7 @@ impl<'v> View<'v> {
         }
         let off = self.visit(point);
         self.mark(point, off, sweep);
-        sweep.notice(off);
+        sweep.notice(off, point.node);
         off
     }
 

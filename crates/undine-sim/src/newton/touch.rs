@@ -36,6 +36,8 @@ pub struct TouchReport {
     pub sweeps: usize,
     /// By how much a contact was off at most in the last sweep [m].
     pub residual: f64,
+    /// A node that this contact hangs on, if it is known.
+    pub worst: Option<u32>,
     /// What would be little enough [m].
     pub tolerance: f64,
     /// Whether it was.
@@ -146,9 +148,10 @@ impl TouchReport {
     pub(super) fn join(&mut self, other: &Self) {
         self.sweeps = self.sweeps.max(other.sweeps);
         self.tolerance = self.tolerance.max(other.tolerance);
-        // A NaN is kept, to be found.
-        if other.residual.is_nan() || other.residual > self.residual {
-            self.residual = other.residual;
+        // A NaN is kept, to be found. Where several processes have solved in common, one of them knows which it was.
+        let tells = other.residual == self.residual && self.worst.is_none();
+        if tells || other.residual.is_nan() || other.residual > self.residual {
+            (self.residual, self.worst) = (other.residual, other.worst);
         }
         self.converged &= other.converged;
     }

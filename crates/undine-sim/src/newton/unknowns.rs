@@ -122,7 +122,7 @@ impl Unknowns {
     }
 
     /// The span and the group in it of a node.
-    pub(super) fn group_of(&self, node: usize) -> (&Span, usize) {
+    pub(crate) fn group_of(&self, node: usize) -> (&Span, usize) {
         let at = self.spans.partition_point(|span| span.node <= node) - 1;
         // Empty spans begin where the next one does; the last of those holds the node.
         let span = &self.spans[at];

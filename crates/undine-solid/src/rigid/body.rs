@@ -75,7 +75,7 @@ pub const DECLARATION: Declaration = Declaration {
             "spacing",
             Dimension::LENGTH,
             0.1,
-            "distance of boundary particles, by which bodies touch and are held; without it, a shape has them at tenths of its size, and a \
+            "distance of boundary particles, by which bodies are held, and those touch that are not shapes; without it, a shape has them at tenths of its size, and a \
              surface is held by its vertices and touches between them too, at tenths of its size or its thickness, with a thousand or so at \
              most: edges that cross go into each other by half of that",
         )
@@ -366,6 +366,10 @@ impl RigidBody {
                 }
             })
         };
+        let features = |piece: &PieceLooks| match piece {
+            PieceLooks::Shape(shape) => shape.features(),
+            PieceLooks::Mesh(_) => None,
+        };
         let solids = Some(SolidBodies {
             bodies,
             momentum: self.momentum,
@@ -373,6 +377,7 @@ impl RigidBody {
             principal: self.extra.principal,
             pivot: self.extra.pivot,
             forms: pieces.iter().map(form).collect::<Result<_>>()?,
+            features: pieces.iter().map(features).collect(),
             kinematic: self.led_by.is_some(),
         });
         let looks = Some(Looks::Bodies(BodyLooks {
