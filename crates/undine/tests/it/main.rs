@@ -3,11 +3,13 @@
 mod afloat;
 mod body_in_fluid;
 mod cache;
+mod clamped_hair;
 mod coupled_buoyancy;
 mod coupled_drag;
 mod coupling;
 mod displaced;
 mod exchange;
+mod falling;
 mod files;
 #[cfg(feature = "peer-chromium")]
 mod peer_chromium;
