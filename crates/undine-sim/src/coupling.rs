@@ -193,9 +193,11 @@ pub fn joints(world: &World, embedded: &Embedded) -> Result<Vec<[u32; 2]>> {
     let points = &world.points[rods.vertices.points];
     let (start, end) = (points.column(rods.edge[0])?, points.column(rods.edge[1])?);
     let joint = |vertex: usize| {
-        let (own, next) = (start[vertex] as usize, end[vertex]);
-        // The last vertex of a strand carries the frame of the edge before it, and no joint follows.
-        (own == vertex && start[next as usize] == next).then_some([vertex as u32, next])
+        let [own, end] = [start[vertex], end[vertex]];
+        // A vertex carries the frame of the edge that begins there, or of that which ends there; and no joint follows the last edge.
+        let begins = own as usize == vertex && own != end;
+        let next = if begins { end } else { vertex as u32 + 1 };
+        (start.get(next as usize) == Some(&end)).then_some([vertex as u32, next])
     };
     Ok((0..points.len()).filter_map(joint).collect())
 }

@@ -130,14 +130,15 @@ pub enum Dofs {
     Rods(Rods),
 }
 
-/// Rods: strands of vertices, whose edges carry a frame. What belongs to an edge stands at the vertex where it begins, and means
-/// nothing at the last vertex of a strand.
+/// Rods: strands of vertices, whose edges carry a frame. The turn of an edge stands at the vertex where it begins, and means nothing at the
+/// last vertex of a strand. What it is made of stands with its frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Rods {
     /// The vertices, strand after strand, with mass and forces.
     pub vertices: Topological,
-    /// The ends of the edge whose frame a vertex carries: where it begins, which is the vertex itself but for the last of a
-    /// strand; and where it ends.
+    /// The ends of the edge whose frame a vertex carries. Mostly it begins at the vertex, but for the last of a strand, which has that of the vertex
+    /// before it. Where the scene holds how a strand leaves its root, the root has a frame of its own, of an edge from itself to itself, and every
+    /// other vertex has that of the edge which ends there.
     pub edge: [Handle<u32>; 2],
     /// The strand of each vertex.
     pub strand: Handle<u32>,

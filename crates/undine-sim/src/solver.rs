@@ -672,16 +672,12 @@ impl Part {
         let held = points.column(on.held)?;
         let (twist, free) = (points.column(on.twist)?, points.column(on.free_twist)?);
         let strand = points.column(on.strand)?;
-        let moves = |vertex: usize, what: u32| held[vertex] & what == 0;
         // What is held is where it must be, and nothing pulls at it.
-        let off = |vertex: usize| match moves(vertex, shape::Rods::PLACE) {
-            true => position[vertex] - flight[vertex],
-            false => DVec3::ZERO,
+        let off = |vertex: usize| match held[vertex] & shape::Rods::PLACE {
+            0 => position[vertex] - flight[vertex],
+            _ => DVec3::ZERO,
         };
-        let lag = |vertex: usize| match moves(vertex, shape::Rods::TURN) {
-            true => twist[vertex] - free[vertex],
-            false => 0.0,
-        };
+        let lag = |vertex: usize| twist[vertex] - free[vertex];
         let count = points.len();
         let all = || (0..count).into_par_iter().with_min_len(VERTICES_PER_TASK);
         self.displacement = all().map(off).collect();
@@ -713,7 +709,7 @@ impl Part {
                 force[row..row + 3].copy_from_slice(&self.force[group].to_array());
                 weight[row..row + 3].fill(self.mass[group].sqrt().recip());
             }
-            if let (Some(moment), 0) = (self.moment.get(group), held & shape::Rods::TURN) {
+            if let Some(moment) = self.moment.get(group) {
                 weight[row + 3] = moment.sqrt().recip();
             }
             if let Some(tensor) = self.tensor.get(group) {
@@ -827,6 +823,10 @@ impl Part {
                 let mut frame = points.column_mut(on.frame)?;
                 frame.par_iter_mut().enumerate().for_each(|(n, frame)| {
                     let (a, b) = (start[n] as usize, end[n] as usize);
+                    // The scene has this one, wherever edges go.
+                    if a == b {
+                        return;
+                    }
                     let tangent = (position[b] - position[a]).normalize_or(placed[n].frame.x_axis);
                     *frame = transported(placed[n].frame, tangent, du[span.row + 4 * a + 3]);
                 });

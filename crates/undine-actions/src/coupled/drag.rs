@@ -333,7 +333,7 @@ impl CoupledDrag {
         let body = points.ball(n);
         let free = body.mass / step;
         let pull = free * relative + forces[n] + step * stiffnesses[n] * relative;
-        settled(&self.law, medium, &body, free, pull)
+        settled(&self.law, medium, &body, free, pull, relative.length())
     }
 
     /// K of a point at a slip [m/s] that is wet by a share; and in later iterations ∂(K u)/∂u − K [N s/m].

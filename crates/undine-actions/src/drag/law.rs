@@ -3,12 +3,14 @@
 //! Every law has the form f = −k(|u|) u, where u is the body's velocity relative to the fluid. With ψ = d ln k / d ln |u| and
 //! the direction û of u, its derivative is exactly ∂f/∂v = −k (I + ψ û ûᵀ): symmetric, and negative semidefinite as
 //! long as ψ ≥ −1, that is, as long as the force does not fall when the speed rises. A [`Resistance`] is the pair of k and ψ,
-//! and nothing in it is divided by the speed.
+//! and nothing in it is divided by the speed. Only in the drag crisis of a smooth sphere, at Re = 3.4 to 4·10⁵, the force falls; there ψ is
+//! taken for −1, and a balance has more than one speed, of which [`super::step`] keeps to one.
 //!
 //! Which law for what:
 //!
 //! - [`Law::SchillerNaumann`] is the customary one for rigid spheres, dust and droplets below 1 mm.
-//! - [`Law::Standard`] is the standard drag curve of a sphere, nearer to measurements between Re = 100 and 10000.
+//! - [`Law::Standard`] is the standard drag curve of a sphere, nearer to measurements from Re = 100 on, to Re = 10⁷ and with the drag crisis: for
+//!   what is hard and large or fast, such as hail and shot.
 //! - [`Law::Drop`] is for drops of liquid, which flatten as they fall and resist more. Drops of water in air fall with it as
 //!   Gunn and Kinzer (1949) measured: to 0.6 % from 2.4 mm on, to 2 % from 0.6 mm on, to 3 % from 0.3 mm on. Below that their
 //!   drops are up to 9 % faster than any sphere's law, and than later measurements (Beard 1976), allow.
@@ -71,7 +73,7 @@ pub enum Law {
         /// C_d [1].
         coefficient: f64,
     },
-    /// The standard drag curve of a rigid sphere (Clift, Grace and Weber 1978).
+    /// The standard drag curve of a smooth rigid sphere (Clift, Grace and Weber 1978).
     Standard,
     /// A drop that flattens; see [`Law::drop`].
     Drop {
@@ -92,7 +94,7 @@ pub enum Law {
 pub struct Resistance {
     /// k [N s/m].
     pub coefficient: f64,
-    /// ψ = d ln k / d ln |u| [1], at least −1.
+    /// ψ = d ln k / d ln |u| [1], more than −1.
     pub slope: f64,
 }
 
@@ -109,6 +111,8 @@ pub struct Drag {
 const DISTORTED_WEBER: f64 = 14.0;
 /// How much larger the drag of a drop of distortion 1 is, less one: that of a disc (Liu, Mather and Reitz 1993).
 const DISC: f64 = 2.632;
+/// ψ where the force falls: so little above −1 that the derivative of the force is none, and negative after rounding.
+const LEVEL: f64 = -1.0 + 1e-12;
 
 impl Law {
     /// Newton's law with a coefficient C_d [1].
@@ -166,7 +170,7 @@ impl Law {
             Self::Drop { surface_tension } => {
                 let weber = 2.0 * r * medium.density * speed * speed / surface_tension;
                 let y = (weber / DISTORTED_WEBER).powi(2);
-                let Excess { factor, slope } = sphere::standard(reynolds);
+                let Excess { factor, slope } = sphere::blunt(reynolds);
                 let (flatter, steeper) = if y < 1.0 {
                     // y grows with the fourth power of the speed.
                     (1.0 + DISC * y, 4.0 * DISC * y / (1.0 + DISC * y))
@@ -180,7 +184,14 @@ impl Law {
                 slope: 2.0 - exponent,
             },
         };
-        // All these forces grow with the speed. Were there one that does not, its derivative would be projected here.
-        Resistance { slope: resistance.slope.max(-1.0), ..resistance }
+        // Where a force falls with the speed, its derivative is projected to what has no negative stiffness.
+        Resistance { slope: resistance.slope.max(LEVEL), ..resistance }
+    }
+
+    /// The speeds [m/s] between which the force falls as the speed rises, if there are any.
+    pub fn crisis(&self, medium: &Medium, body: &Body) -> Option<[f64; 2]> {
+        let per_speed = 2.0 * body.radius * medium.density / medium.viscosity;
+        (*self == Self::Standard && per_speed > 0.0)
+            .then(|| sphere::CRISIS.map(|reynolds| reynolds / per_speed))
     }
 }

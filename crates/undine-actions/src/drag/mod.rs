@@ -27,8 +27,14 @@ pub(crate) const LAW: Parameter = Parameter::choice(
     "law",
     &[
         ("schiller-naumann", "rigid balls, dust, droplets below 1 mm (Schiller and Naumann 1933)"),
-        ("standard", "the standard drag curve of a ball (Clift, Grace and Weber 1978)"),
-        ("drop", "drops of liquid, which flatten as they fall, as Gunn and Kinzer measured"),
+        (
+            "standard",
+            "the standard drag curve of a smooth ball, to the drag crisis and beyond: hail, shot (Clift, Grace and Weber 1978)",
+        ),
+        (
+            "drop",
+            "drops of liquid up to 8 mm, which flatten as they fall, as Gunn and Kinzer measured; larger ones break",
+        ),
         ("stokes", "only what is small and slow: in proportion to speed"),
         ("newton", "only what is large and fast: with the square of speed"),
         ("styled", "art direction: as `style-strength` and `style-exponent` say, in no air at all"),
@@ -143,7 +149,8 @@ impl Force for AirDrag {
         let along = pull.normalize_or_zero();
         let inertia = free + along.dot(stiff * along);
         let inertia = if inertia > 0.0 { inertia } else { free };
-        self.wind + settled(&self.law, &air, &body(at), inertia, pull)
+        let before = (drive.velocity_before - self.wind).length();
+        self.wind + settled(&self.law, &air, &body(at), inertia, pull, before)
     }
 
     fn evaluate(&self, at: &Point, varying: &[f64]) -> Push {

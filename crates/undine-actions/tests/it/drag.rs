@@ -268,7 +268,11 @@ fn drag_grows_steadily_with_speed() {
             for n in 0..4000 {
                 let speed = 10_f64.powf(-8.0 + f64::from(n) * 0.003);
                 let force = law.drag(&Medium::AIR, &body, DVec3::X * speed).force.length();
-                assert!(force > before, "{law:?} at {speed} m/s");
+                // In the drag crisis of a smooth ball it falls; a step there is 0.7 %.
+                let falls = law
+                    .crisis(&Medium::AIR, &body)
+                    .is_some_and(|[from, to]| (from..1.01 * to).contains(&speed));
+                assert!(falls || force > before, "{law:?} at {speed} m/s");
                 before = force;
             }
         }

@@ -14,17 +14,16 @@ use undine_core::glam::{DMat3, DVec3};
 /// How vertices of rods carry frames, and which of them are held.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Rods {
-    /// For each vertex the ends of the edge whose frame it carries. The frame's turn is the unknown of the first.
+    /// For each vertex the ends of the edge whose frame it carries. The frame's turn is the unknown of the first. Where both are one, there is no
+    /// edge: the frame is the vertex's own, and as the scene says.
     pub edge: Vec<[u32; 2]>,
-    /// What the scene holds of each vertex: [`Rods::PLACE`], [`Rods::TURN`].
+    /// What the scene holds of each vertex: [`Rods::PLACE`].
     pub held: Vec<u32>,
 }
 
 impl Rods {
     /// The vertex is where the scene says.
     pub const PLACE: u32 = 1;
-    /// The edge behind the vertex is turned about itself as the scene says.
-    pub const TURN: u32 = 2;
 
     /// What a vertex hangs on, given where vertices are.
     #[inline(always)]
@@ -42,16 +41,17 @@ impl Rods {
             nodes: [0; 3],
             parts: [Part::Start; 3],
             count: 0,
-            at_end: vertex == ends[1],
+            at_end: vertex == ends[1] && vertex != ends[0],
             tangent: e * per_length,
             per_length,
         };
         if self.held[ends[0]] & Self::PLACE == 0 {
             hang.push(first_node + 2 * ends[0], Part::Start);
         }
-        if self.held[ends[0]] & Self::TURN == 0 {
-            hang.push(first_node + 2 * ends[0] + 1, Part::Turn);
+        if ends[0] == ends[1] {
+            return hang;
         }
+        hang.push(first_node + 2 * ends[0] + 1, Part::Turn);
         if self.held[ends[1]] & Self::PLACE == 0 {
             hang.push(first_node + 2 * ends[1], Part::End);
         }
@@ -160,7 +160,10 @@ impl RodHang {
         let length = e.length();
         let per_length = if length > 0.0 { length.recip() } else { 0.0 };
         let tangent = e.normalize_or(self.tangent);
-        let frame = transported(at.frame, tangent, turn);
+        let frame = match length > 0.0 {
+            true => transported(at.frame, tangent, turn),
+            false => at.frame,
+        };
         (Placed { x, frame }, Self { tangent, per_length, ..*self })
     }
 

@@ -83,7 +83,10 @@ pub const DECLARATION: Declaration = Declaration {
             &[
                 ("free", "the scene holds nothing"),
                 ("pinned", "the first vertex is where the input has it"),
-                ("clamped", "the first edge is where the input has it, and does not turn"),
+                (
+                    "clamped",
+                    "the first vertex is where the input has it, and the strand leaves it in the direction of the first edge there, and does not turn",
+                ),
             ],
             "how the beginnings of curves are held",
         ),
@@ -139,8 +142,8 @@ struct Extra {
 /// Where the scene has what it holds, at the end of the step.
 #[derive(Default)]
 struct Led {
-    /// A place for each held vertex [m]; none where they stay.
-    places: Vec<DVec3>,
+    /// A place for each held vertex [m], and the direction in which the strand leaves it; none where they stay.
+    roots: Vec<[DVec3; 2]>,
     /// How the input turns during the step, if it moves as a rigid whole.
     turn: Option<DQuat>,
 }
@@ -199,7 +202,7 @@ impl Object for CurvesObject {
         } else if !ingest.inputs.changes(&name) {
             return Ok(());
         }
-        self.led.places = self.places(&data, ingest)?;
+        self.led.roots = self.roots(&data, ingest)?;
         Ok(())
     }
 
@@ -247,11 +250,13 @@ impl Object for CurvesObject {
         let (mass, spin) = (points.column(self.on.vertices.mass)?, points.column(self.extra.spin)?);
         let (moment, frame) = (points.column(self.on.moment)?, points.column(self.on.frame)?);
         let start = points.column(self.on.edge[0])?;
+        let end = points.column(self.on.edge[1])?;
         let vertex = |n: usize| {
             let mut budget = Budget::of_point(mass[n], position[n], velocity[n]);
-            if start[n] as usize == n {
-                budget.angular_momentum += frame[n].x_axis * (moment[n] * spin[n]);
-                budget.kinetic_energy += 0.5 * moment[n] * spin[n] * spin[n];
+            if has_edge(&start, &end, n) {
+                let edge = start[n] as usize;
+                budget.angular_momentum += frame[n].x_axis * (moment[edge] * spin[edge]);
+                budget.kinetic_energy += 0.5 * moment[edge] * spin[edge] * spin[edge];
             }
             budget
         };
@@ -261,6 +266,13 @@ impl Object for CurvesObject {
     fn output(&self) -> Vec<(Option<&'static str>, StoreId)> {
         vec![(None, self.store())]
     }
+}
+
+/// Whether a vertex carries the frame of an edge that no vertex before it carries.
+fn has_edge(start: &[u32], end: &[u32], vertex: usize) -> bool {
+    let edge = |n: usize| [start[n], end[n]];
+    let [a, b] = edge(vertex);
+    a != b && (vertex == 0 || edge(vertex) != edge(vertex - 1))
 }
 
 /// The rotation of a rigid motion from one time to another.
@@ -388,14 +400,12 @@ impl CurvesObject {
         let is_held = |&vertex: &u32| start.held[vertex as usize] & Held::PLACE != 0;
         self.held = (0..start.held.len() as u32).filter(is_held).collect();
         // EA/L over the mass of an edge, ρAL.
-        let sound = |&[a, b]: &[u32; 2]| {
+        let sound = |(&[a, b], length): (&[u32; 2], &f64)| {
             let (a, b) = (a as usize, b as usize);
-            let stiffness = 0.5 * (start.stretch[a] + start.stretch[b]) / start.length[a];
+            let stiffness = 0.5 * (start.stretch[a] + start.stretch[b]) / length;
             (stiffness / (0.5 * (start.mass[a] + start.mass[b]))).sqrt()
         };
-        // Of what moves: an edge that is held has no sound.
-        let moves = |edge: &&[u32; 2]| edge.iter().any(|vertex| !is_held(vertex));
-        self.sound = start.edges.iter().filter(moves).map(sound).fold(0.0, f64::max);
+        self.sound = start.edges.iter().zip(&start.lengths).map(sound).fold(0.0, f64::max);
         Ok(())
     }
 
@@ -411,8 +421,8 @@ impl CurvesObject {
         Ok(())
     }
 
-    /// Where the input has held vertices.
-    fn places(&self, data: &Data, ingest: &Ingest<'_>) -> Result<Vec<DVec3>> {
+    /// Where the input has held vertices, and in which direction from there the next ones.
+    fn roots(&self, data: &Data, ingest: &Ingest<'_>) -> Result<Vec<[DVec3; 2]>> {
         let cloud = data.cloud()?;
         let count = ingest.world.points[self.on.vertices.points].len();
         if cloud.positions.len() != count {
@@ -420,8 +430,13 @@ impl CurvesObject {
             return Err(ingest.bad("input", what, "give curves whose vertices stay the same"));
         }
         let pose = data.pose(ingest.time);
-        let place = |&vertex: &u32| pose.to_world(cloud.positions[vertex as usize]);
-        Ok(self.held.iter().map(place).collect())
+        let place = |vertex: usize| pose.to_world(cloud.positions[vertex]);
+        // A root is never the last vertex of a strand.
+        let root = |&vertex: &u32| {
+            let [root, next] = [0, 1].map(|n| place(vertex as usize + n));
+            [root, (next - root).normalize_or_zero()]
+        };
+        Ok(self.held.iter().map(root).collect())
     }
 
     /// x̃ = xⁿ + Δt vⁿ and θ̃ = Δt ωⁿ: where the Newton loop begins.
@@ -448,33 +463,41 @@ impl CurvesObject {
             0 => *x += now.step * *v,
             _ => *v = DVec3::ZERO,
         });
-        for (&vertex, &place) in self.held.iter().zip(&self.led.places) {
+        let (start, end) = (points.column(self.on.edge[0])?, points.column(self.on.edge[1])?);
+        let mut frame = points.column_mut(self.on.frame)?;
+        for (&vertex, &[place, tangent]) in self.held.iter().zip(&self.led.roots) {
             let vertex = vertex as usize;
             velocity[vertex] = (place - position[vertex]) / now.step;
             position[vertex] = place;
+            if start[vertex] == end[vertex] {
+                let turn = self.led.turn.map_or(DMat3::IDENTITY, DMat3::from_quat);
+                let turned = turn * frame[vertex];
+                frame[vertex] =
+                    transported(turned, tangent.try_normalize().unwrap_or(turned.x_axis), 0.0);
+            }
         }
+        drop((start, end, frame));
         flight.par_iter_mut().zip(position.par_iter()).for_each(|(flight, x)| *flight = *x);
         twist.par_iter_mut().zip(free.par_iter_mut()).enumerate().for_each(|(n, (twist, free))| {
-            *twist = if held[n] & Held::TURN == 0 { now.step * spin[n] } else { 0.0 };
+            *twist = now.step * spin[n];
             *free = *twist;
         });
         self.carry_frames(points, &position, |edge| twist[edge])
     }
 
-    /// Carries frames along to where edges are now, turned by an angle [rad] each.
+    /// Carries frames along to where edges are now, turned by an angle [rad] each; those of no edge stay.
     fn carry_frames(
         &self,
         points: &TopologicalParticles,
         position: &[DVec3],
         twist: impl Fn(usize) -> f64 + Sync,
     ) -> Result<()> {
-        let held = points.column(self.on.held)?;
         let (start, end) = (points.column(self.on.edge[0])?, points.column(self.on.edge[1])?);
         let mut frame = points.column_mut(self.on.frame)?;
         frame.par_iter_mut().enumerate().for_each(|(n, frame)| {
             let (a, b) = (start[n] as usize, end[n] as usize);
-            if let (true, Some(turn)) = (held[a] & Held::TURN != 0, self.led.turn) {
-                *frame = DMat3::from_quat(turn) * *frame;
+            if a == b {
+                return;
             }
             let tangent = (position[b] - position[a]).normalize_or(frame.x_axis);
             *frame = transported(*frame, tangent, twist(a));
@@ -489,10 +512,11 @@ impl CurvesObject {
         let (start, end) = (points.column(self.on.edge[0])?, points.column(self.on.edge[1])?);
         let mut along = points.column_mut(self.extra.along)?;
         along.fill(DVec3::ZERO);
-        for n in (0..points.len()).filter(|&n| start[n] as usize == n) {
-            let half = 0.5 * (position[end[n] as usize] - position[n]);
-            along[n] += half;
-            along[end[n] as usize] += half;
+        for n in (0..points.len()).filter(|&n| has_edge(&start, &end, n)) {
+            let (a, b) = (start[n] as usize, end[n] as usize);
+            let half = 0.5 * (position[b] - position[a]);
+            along[a] += half;
+            along[b] += half;
         }
         Ok(())
     }
@@ -545,10 +569,7 @@ impl CurvesObject {
         let flight = points.column(self.on.flight)?;
         let mut position = points.column_mut(points.position())?;
         position.iter_mut().zip(flight.iter()).for_each(|(x, flight)| *x = 0.5 * (*x + *flight));
-        let led = std::mem::take(&mut self.led);
-        let carried = self.carry_frames(points, &position, |_| 0.0);
-        self.led = led;
-        carried
+        self.carry_frames(points, &position, |_| 0.0)
     }
 
     fn find_buckets(&mut self, world: &mut World, _: &Moment) -> Result<()> {

@@ -20,12 +20,14 @@ pub enum Roots {
     Free,
     /// The first vertex is where the input has it.
     Pinned,
-    /// The first edge is where the input has it, and does not turn.
+    /// The first vertex is where the input has it, and so is the direction in which the strand leaves it; nor does it turn there.
     Clamped,
 }
 
-/// Rods as they begin. What belongs to edges stands at the vertex where they begin; the last vertex of an open strand repeats the
-/// edge before it.
+/// Rods as they begin. The turn of an edge stands at the vertex where it begins. What it is made of stands with its frame: at the same vertex, where
+/// the last one of an open strand repeats the edge before it; but a strand whose root is clamped has a frame of the root first, and each edge at the vertex
+/// where it ends. Between the frame of the root and that of the first edge the strand bends and twists over half an edge, so that clamps
+/// are of second order, as all else is: a difference over half a cell, next to a boundary.
 #[derive(Debug, Default)]
 pub struct Start {
     /// Places [m].
@@ -34,7 +36,9 @@ pub struct Start {
     pub velocities: Vec<DVec3>,
     /// Edges by their ends.
     pub edges: Vec<[u32; 2]>,
-    /// The ends of the edge whose frame each vertex carries.
+    /// The length of each of them at rest [m].
+    pub lengths: Vec<f64>,
+    /// The ends of the edge whose frame each vertex carries; twice its own number, where the frame is the vertex's own.
     pub edge: Vec<[u32; 2]>,
     /// The strand of each vertex.
     pub strand: Vec<u32>,
@@ -54,9 +58,9 @@ pub struct Start {
     pub bend: [Vec<f64>; 2],
     /// GJ of each edge [N m²].
     pub twist: Vec<f64>,
-    /// Moment of inertia of each edge about itself [kg m²].
+    /// Moment of inertia of each edge about itself [kg m²], at the vertex where it begins.
     pub moment: Vec<f64>,
-    /// Length of each edge at rest [m].
+    /// Length of the edge of each frame at rest [m]; 0 where that is the vertex's own.
     pub length: Vec<f64>,
     /// The shape at rest, where it is another one.
     pub at_rest: Option<AtRest>,
@@ -158,43 +162,54 @@ impl Start {
         let mut vectors_at_rest = vectors(&self.positions);
         let axes = axes.map(|axes| &axes[vertices.clone()]);
         let frames = frames::along(&tangents(&vectors_at_rest), axes);
+        let is_clamped = roots == Roots::Clamped && !is_closed;
+        // The edge whose frame a vertex carries; a root that is clamped has a frame like that of the first.
+        let carried = |n: usize| match is_clamped {
+            true => n.saturating_sub(1),
+            false => n.min(edges - 1),
+        };
         if let Some(rest) = &mut self.at_rest {
             vectors_at_rest = vectors(&rest.places);
             let frames = frames::elsewhere(&frames, &tangents(&vectors_at_rest));
-            rest.frame.extend((0..vertices.len()).map(|n| frames[n.min(edges - 1)]));
+            rest.frame.extend((0..vertices.len()).map(|n| frames[carried(n)]));
         }
+        let section = |edge: usize| mean(&sections[vertices.start + edge], &sections[end(edge)]);
         for n in 0..vertices.len() {
-            // The last vertex repeats the last edge.
-            let own = n.min(edges - 1);
-            let (a, b) = (vertices.start + own, end(own));
-            let section = mean(&sections[a], &sections[b]);
-            let length = vectors_at_rest[own].length();
-            self.edge.push([a as u32, b as u32]);
+            let is_root = is_clamped && n == 0;
+            let vertex = vertices.start + n;
+            let own = carried(n);
+            let (ends, section, length) = match is_root {
+                true => ([vertex; 2], sections[vertex], 0.0),
+                false => {
+                    ([vertices.start + own, end(own)], section(own), vectors_at_rest[own].length())
+                }
+            };
+            self.edge.push(ends.map(|end| end as u32));
             self.strand.push(strand as u32);
             self.frame.push(frames[own]);
             let [first, second] = section.bend_stiffness();
             self.bend[0].push(first);
             self.bend[1].push(second);
             self.twist.push(section.twist_stiffness());
-            self.moment.push(section.spin_density() * length);
             self.length.push(length);
+        }
+        for n in 0..vertices.len() {
+            // The last vertex of an open strand has a turn that nothing depends on.
+            let own = n.min(edges - 1);
+            let (section, length) = (section(own), vectors_at_rest[own].length());
+            self.moment.push(section.spin_density() * length);
             if n == own {
-                self.edges.push([a as u32, b as u32]);
-                for vertex in [a, b] {
+                let ends = [vertices.start + own, end(own)];
+                self.edges.push(ends.map(|end| end as u32));
+                self.lengths.push(length);
+                for vertex in ends {
                     self.mass[vertex] += 0.5 * section.line_density() * length;
                     volume[vertex] += 0.5 * section.area() * length;
                 }
             }
         }
-        let root = vertices.start;
-        match roots {
-            Roots::Free => {}
-            _ if is_closed => {}
-            Roots::Pinned => self.held[root] = Rods::PLACE,
-            Roots::Clamped => {
-                self.held[root] = Rods::PLACE | Rods::TURN;
-                self.held[root + 1] = Rods::PLACE;
-            }
+        if roots != Roots::Free && !is_closed {
+            self.held[vertices.start] = Rods::PLACE;
         }
     }
 }

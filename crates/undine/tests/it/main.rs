@@ -4,11 +4,13 @@ mod afloat;
 mod anywhere;
 mod body_in_fluid;
 mod cache;
+mod clamped_hair;
 mod coupled_buoyancy;
 mod coupled_drag;
 mod coupling;
 mod displaced;
 mod exchange;
+mod falling;
 mod files;
 mod long_steps;
 #[cfg(feature = "peer-chromium")]

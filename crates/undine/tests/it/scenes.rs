@@ -16,7 +16,7 @@ fn prepared(text: &str) -> Result<Simulation, RunError> {
     prepare::simulation(&scene(text), MemoryBudget::unlimited())
 }
 
-fn after(text: &str, frames: u32) -> Simulation {
+pub fn after(text: &str, frames: u32) -> Simulation {
     let mut simulation = prepared(text).unwrap_or_else(|why| panic!("{why}"));
     for _ in 0..frames {
         simulation.advance_frame(&mut (), |_, _| Ok(())).unwrap_or_else(|why| panic!("{why}"));

@@ -23,7 +23,8 @@ fn strand() -> Behavior {
     rod().set("radius", 0.01).set("density", 1000.0).set("youngs", 1e8)
 }
 
-/// A root that is welded, place and frame, is a clamp: the tip of a heavy cantilever drops as far.
+/// A root that is welded, place and frame, holds the first edge, which is a clamp in the middle of it: the tip of a heavy cantilever that is so
+/// much shorter drops as far. Both are of second order in the length of edges, 1/20² of it.
 #[test]
 fn a_welded_root_is_a_clamp() {
     let points = straight(DVec3::ZERO, DVec3::X, 20);
@@ -34,7 +35,9 @@ fn a_welded_root_is_a_clamp() {
         *vectors(&simulation, "rod", "position").last().unwrap()
     };
     let clamped = elastic(strand().set("roots", "clamped")).with(gravity());
-    let wanted = tip(clamped, vec![("rod", curves(std::slice::from_ref(&points)))]);
+    let mut from_its_middle = points.clone();
+    from_its_middle[0] = DVec3::X * 0.025;
+    let wanted = tip(clamped, vec![("rod", curves(&[from_its_middle]))]);
     let weld = attachment("wall").set("orientation-stiffness", [1e6; 3]);
     let welded = elastic(strand()).with(anchors("wall")).with(weld).with(gravity());
     let inputs = vec![

@@ -23,11 +23,9 @@ pub fn straight(from: DVec3, to: DVec3, edges: usize) -> Vec<DVec3> {
     (0..=edges).map(|n| from.lerp(to, n as f64 / edges as f64)).collect()
 }
 
-/// A rod of length 1 m along x, and a short edge before it for the clamp to hold: where two edges meet, halves of both bend.
+/// A rod of length 1 m along x.
 pub fn clamped(edges: usize) -> Vec<DVec3> {
-    let mut points = vec![DVec3::X * (-1e-3 / edges as f64)];
-    points.extend(straight(DVec3::ZERO, DVec3::X, edges));
-    points
+    straight(DVec3::ZERO, DVec3::X, edges)
 }
 
 /// The same curves, the first axes of their cross-sections looking along these vectors.
