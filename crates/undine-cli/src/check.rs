@@ -43,7 +43,7 @@ pub fn check(arguments: &Check) -> ExitCode {
         let warning = Diagnostic::warning(scene.place("setup.max-substeps"), message).help(help);
         eprint!("{}", warning.render(width()));
     }
-    let Estimate { frames, substeps, particles, memory, frame, .. } = found;
+    let Estimate { frames, substeps, particles, frame, memory, .. } = found.clone();
     let mut text = format!("{}: nothing is wrong\n", scene.settings.name);
     text += &format!("  frames     {frames}, about {substeps} substeps\n");
     text += &format!("  particles  {particles} to begin with\n");
@@ -51,18 +51,23 @@ pub fn check(arguments: &Check) -> ExitCode {
         Guess::About(count) => format!("about {}", bytes(*count)),
         Guess::Unknown(why) => format!("unknown, because {why}"),
     };
-    let first = bytes(memory);
-    text += &format!(
-        "  memory     {first} in the first frame, at the last {}\n",
-        at_last(&found.memory_at_last)
-    );
+    text += &match &memory {
+        Guess::About(first) => format!(
+            "  memory     {} in the first frame, at the last {}\n",
+            bytes(*first),
+            at_last(&found.memory_at_last)
+        ),
+        unknown => format!("  memory     {}\n", at_last(unknown)),
+    };
     let first = bytes(frame);
     text += &format!(
         "  disk       {first} for the first frame, for the last {}\n",
         at_last(&found.frame_at_last)
     );
     text += &format!("             all frames and checkpoints: {}\n", at_last(&found.disk));
-    if free.is_some_and(|free| memory > free) {
+    if let (Guess::About(memory), Some(free)) = (&memory, free)
+        && *memory > free
+    {
         text += "  warning    that is more than is free; --quality 0.5 gives a quick look\n";
     }
     print(&text)

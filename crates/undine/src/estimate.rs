@@ -21,8 +21,8 @@ pub struct Estimate {
     pub substeps: u64,
     /// Particles to begin with.
     pub particles: u64,
-    /// What the channels take in the first frame [bytes].
-    pub memory: u64,
+    /// What the channels take in the first frame.
+    pub memory: Guess,
     /// The same in the last frame.
     pub memory_at_last: Guess,
     /// What the files of the first frame take [bytes].
@@ -87,7 +87,7 @@ pub fn estimate(scene: &Scene, simulation: &mut Simulation) -> Result<Estimate, 
         frames,
         substeps: (steps as f64 * per_frame) as u64,
         particles,
-        memory,
+        memory: Guess::unless(&grows.at_once, memory),
         memory_at_last: Guess::unless(&grows.memory, memory),
         frame,
         frame_at_last: Guess::unless(&grows.files, frame),
@@ -150,6 +150,8 @@ fn checkpoint(simulation: &Simulation) -> Result<u64, RunError> {
 
 /// Why nobody knows what the last frame takes; nothing, where it takes what the first does.
 struct Grows {
+    /// In the first step already.
+    at_once: Option<String>,
     memory: Option<String>,
     files: Option<String>,
 }
@@ -186,7 +188,13 @@ fn grows(simulation: &Simulation) -> Grows {
     let volume = volume.map(|(path, _)| format!("the voxels of `{path}` are compressed"));
     let skin = simulation.skins().next();
     let skin = skin.map(|(path, _)| format!("the mesh `{path}` grows and shrinks"));
-    Grows { memory: particles.clone().or(voxels), files: particles.or(volume).or(skin) }
+    // What comes at the end of the first step finds no voxels that were there before.
+    let is_empty = simulation.world.volumes.iter().any(|(_, all)| all.topology().all().is_empty());
+    Grows {
+        at_once: particles.clone().filter(|_| is_empty),
+        memory: particles.clone().or(voxels),
+        files: particles.or(volume).or(skin),
+    }
 }
 
 /// Counts bytes instead of writing them.

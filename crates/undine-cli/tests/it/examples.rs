@@ -318,6 +318,10 @@ fn assert_estimated(scene: &str, told: &str, cache: &Path) {
     for (name, first, last) in [("memory", memory, memory), ("disk", of_frame(0), of_frame(1))] {
         let line = told.lines().find(|line| line.trim_start().starts_with(name)).expect(told);
         let words: Vec<&str> = line.split_whitespace().collect();
+        if words[1] == "unknown," {
+            assert!(line.contains("because `") && name == "memory", "{line}");
+            continue;
+        }
         let is_near = |said: f64, is: f64| said < 2.0 * is + 1000.0 && said > 0.5 * is - 1000.0;
         assert!(is_near(bytes(&words[1..]), first), "{scene}: {first} bytes, and {line}");
         let at = words.iter().position(|word| *word == "last").expect(told) + 1;
