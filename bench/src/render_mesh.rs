@@ -112,6 +112,7 @@ impl State {
             normals: None,
             smooth: true,
             velocities: None,
+            turning: None,
             values: None,
             colouring: Colouring::Plain(Vec3::new(0.2, 0.4, 0.6)),
             finish: self.finish,

@@ -33,6 +33,8 @@ pub enum Command {
     Fmt(Fmt),
     /// Shows what is in files: grids, types, transforms, counts, ranges, boxes, memory
     Info(Info),
+    /// Reads every frame and checkpoint of a cache, and says which are not what they were when they were written
+    Verify(Verify),
     /// Shows what a run did: plots of times, solves, counts, memory and what nature keeps; or two runs beside each other
     Report(Report),
     /// Converts files of points, meshes and volumes, one or a whole sequence
@@ -72,7 +74,7 @@ pub struct Run {
     /// Throws away what is in the cache, and begins again
     #[arg(long, conflicts_with = "keep")]
     pub fresh: bool,
-    /// Keeps the frames of a changed scene, and goes on with the new one
+    /// Keeps the frames of a changed scene, and goes on with the new one; also without frames that are damaged
     #[arg(long)]
     pub keep: bool,
     /// What all data may take, such as 8GB; by default 90 % of what is free
@@ -142,9 +144,19 @@ pub struct Info {
     /// Of volumes, reads only what stands before their values: no ranges; of USD scenes, only the one file
     #[arg(long)]
     pub quick: bool,
-    /// Of a sequence, only these frames: 12, or 1001-1096
-    #[arg(long, value_name = "FRAMES", value_parser = frames, allow_hyphen_values = true)]
-    pub frames: Option<(i64, i64)>,
+    /// Of a sequence, only these frames: 12, 1001-1096, or every second of them: 1001-1096:2
+    #[arg(long, value_name = "FRAMES", value_parser = stepped_frames, allow_hyphen_values = true)]
+    pub frames: Option<Frames>,
+}
+
+/// Checks a cache.
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// A cache, or its scene, as a file or a folder with a `scene.kdl`
+    pub cache: PathBuf,
+    /// Says nothing but errors
+    #[arg(long)]
+    pub quiet: bool,
 }
 
 /// Shows what a run did.
@@ -167,9 +179,9 @@ pub struct Convert {
     pub from: String,
     /// What to write: a .ply, .obj, .stl, .glb, .vdb or USD file (.usd, .usda, .usdc), or a sequence
     pub to: String,
-    /// Of a sequence or a USD scene that moves, only these frames: 12, or 1001-1096
-    #[arg(long, value_name = "FRAMES", value_parser = frames, allow_hyphen_values = true)]
-    pub frames: Option<(i64, i64)>,
+    /// Of a sequence or a USD scene that moves, only these frames: 12, 1001-1096, or every second of them: 1001-1096:2
+    #[arg(long, value_name = "FRAMES", value_parser = stepped_frames, allow_hyphen_values = true)]
+    pub frames: Option<Frames>,
     /// Writes text where the format has a choice: PLY and STL
     #[arg(long)]
     pub text: bool,
@@ -209,9 +221,9 @@ pub struct Surface {
     pub from: String,
     /// The mesh to write: a .ply, .obj, .stl, .glb or USD file, or a sequence
     pub to: String,
-    /// Of a sequence, only these frames: 12, or 1001-1096
-    #[arg(long, value_name = "FRAMES", value_parser = frames, allow_hyphen_values = true)]
-    pub frames: Option<(i64, i64)>,
+    /// Of a sequence, only these frames: 12, 1001-1096, or every second of them: 1001-1096:2
+    #[arg(long, value_name = "FRAMES", value_parser = stepped_frames, allow_hyphen_values = true)]
+    pub frames: Option<Frames>,
     /// The radius of all particles, such as "5 mm"; by default that of the channel pscale. About the spacing of particles
     #[arg(long, value_name = "LENGTH", value_parser = length)]
     pub radius: Option<f64>,

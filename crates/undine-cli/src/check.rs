@@ -1,9 +1,10 @@
 //! `undine check`: mistakes, and what a run will take, without running.
 
 use crate::arguments::Check;
+use crate::progress::Working;
 use crate::{memory, print, run, scene, trace, warnings, width};
 use undine::advice::advice;
-use undine::estimate::{Estimate, TooMany, estimate};
+use undine::estimate::{Estimate, Guess, TooMany, estimate};
 use undine::{ExitCode, prepare};
 use undine_core::memory::MemoryBudget;
 use undine_scene::Diagnostic;
@@ -20,18 +21,21 @@ pub fn check(arguments: &Check) -> ExitCode {
     let budget = free.map_or_else(MemoryBudget::unlimited, MemoryBudget::new);
     // Without a file nothing can go wrong.
     let _ = trace::begin(None);
-    let simulation = match prepare::simulation(&scene, budget) {
+    let working = Working::begin("preparing the scene", false);
+    let mut simulation = match prepare::simulation(&scene, budget) {
         Ok(simulation) => simulation,
         Err(why) => return run::tell(&why, &scene),
     };
+    working.end();
     eprint!("{}", advice(&scene, &simulation).render(width()));
     warnings::take().iter().for_each(|warning| eprintln!("warning: {warning}"));
-    let Estimate { frames, substeps, particles, memory, disk, too_many } =
-        match estimate(&scene, &simulation) {
-            Ok(estimate) => estimate,
-            Err(why) => return run::tell(&why, &scene),
-        };
-    if let Some(TooMany { wanted, most, object }) = too_many {
+    let working = Working::begin("looking at the first frame", false);
+    let found = match estimate(&scene, &mut simulation) {
+        Ok(found) => found,
+        Err(why) => return run::tell(&why, &scene),
+    };
+    working.end();
+    if let Some(TooMany { wanted, most, object }) = &found.too_many {
         let message = format!("a frame would take {wanted} substeps, and {most} are allowed");
         let help = format!(
             "the run would stop: raise max-substeps, or look for something small or fast in `{object}`"
@@ -39,12 +43,31 @@ pub fn check(arguments: &Check) -> ExitCode {
         let warning = Diagnostic::warning(scene.place("setup.max-substeps"), message).help(help);
         eprint!("{}", warning.render(width()));
     }
+    let Estimate { frames, substeps, particles, frame, memory, .. } = found.clone();
     let mut text = format!("{}: nothing is wrong\n", scene.settings.name);
     text += &format!("  frames     {frames}, about {substeps} substeps\n");
     text += &format!("  particles  {particles} to begin with\n");
-    text += &format!("  memory     {}\n", bytes(memory));
-    text += &format!("  disk       {}\n", bytes(disk));
-    if free.is_some_and(|free| memory > free) {
+    let at_last = |guess: &Guess| match guess {
+        Guess::About(count) => format!("about {}", bytes(*count)),
+        Guess::Unknown(why) => format!("unknown, because {why}"),
+    };
+    text += &match &memory {
+        Guess::About(first) => format!(
+            "  memory     {} in the first frame, at the last {}\n",
+            bytes(*first),
+            at_last(&found.memory_at_last)
+        ),
+        unknown => format!("  memory     {}\n", at_last(unknown)),
+    };
+    let first = bytes(frame);
+    text += &format!(
+        "  disk       {first} for the first frame, for the last {}\n",
+        at_last(&found.frame_at_last)
+    );
+    text += &format!("             all frames and checkpoints: {}\n", at_last(&found.disk));
+    if let (Guess::About(memory), Some(free)) = (&memory, free)
+        && *memory > free
+    {
         text += "  warning    that is more than is free; --quality 0.5 gives a quick look\n";
     }
     print(&text)

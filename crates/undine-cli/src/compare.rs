@@ -1,8 +1,9 @@
 //! `undine compare`: the same frame of two caches beside each other, and how much they differ.
 
 use crate::arguments::Compare as Arguments;
-use crate::print;
+use crate::progress::Working;
 use crate::render::{chosen, tell, threads};
+use crate::{print, whole};
 use std::path::PathBuf;
 use undine::ExitCode;
 use undine::view::{Distances, Source, ViewError, compare as compared};
@@ -13,6 +14,7 @@ pub fn compare(arguments: &Arguments) -> ExitCode {
     if let Err(code) = threads(arguments.pictures.threads) {
         return code;
     }
+    let _working = Working::begin("drawing", false);
     drawn(arguments).unwrap_or_else(|why| tell(&why))
 }
 
@@ -42,7 +44,7 @@ fn drawn(arguments: &Arguments) -> Result<ExitCode, ViewError> {
     let write = |name: String, display| -> Result<String, ViewError> {
         let path = folder.join(name);
         files::write(&path, &png::encoded(display, &[])?)?;
-        Ok(format!("{} is written\n", path.display()))
+        Ok(format!("{} is written\n", whole(&path)))
     };
     let mut told = format!("frame {frame}\n  pictures  {}\n", found.difference);
     if let Some(Distances { both, alone, differ, mean, most, greatest }) = found.distances {

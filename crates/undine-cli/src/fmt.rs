@@ -1,7 +1,7 @@
 //! `undine fmt`: scenes in the one style.
 
 use crate::arguments::Fmt;
-use crate::{print, scene, width};
+use crate::{complain, print, scene, width};
 use std::io::Read;
 use std::path::Path;
 use undine::ExitCode;
@@ -56,7 +56,7 @@ fn file(path: &Path, check: bool) -> ExitCode {
         Ok(formatted) => match write_atomically(path, formatted.as_bytes()) {
             Ok(()) => ExitCode::Done,
             Err(why) => {
-                eprintln!("error: {why}");
+                complain(&why);
                 ExitCode::Disk
             }
         },

@@ -1,7 +1,8 @@
 //! `undine info`: what is in files, for people or as JSON.
 
 use crate::arguments::Info;
-use crate::{print, progress};
+use crate::progress::Working;
+use crate::{complain, print, progress};
 use std::path::Path;
 use undine::ExitCode;
 use undine_io::info::{Depth, inspect, inspect_sequence};
@@ -15,7 +16,7 @@ pub fn info(arguments: &Info) -> ExitCode {
             Ok(text) if n > 0 && !arguments.json => print(&format!("\n{text}")),
             Ok(text) => print(&text),
             Err(why) => {
-                eprintln!("error: {why}");
+                complain(&why);
                 code = exit_code(&why);
                 code
             }
@@ -31,16 +32,16 @@ fn shown(name: &str, arguments: &Info) -> Result<String, IoError> {
             if arguments.frames.is_some() {
                 eprintln!("note: --frames chooses from a sequence; {name} is one file");
             }
+            let _working = Working::begin("reading", arguments.json);
             let info = inspect(Path::new(name), depth)?;
             (info.json(), info.text())
         }
         Some(pattern) => {
             let mut frames = pattern.frames()?;
-            let (first, last) = arguments.frames.unwrap_or((i64::MIN, i64::MAX));
-            frames.retain(|frame| (first..=last).contains(frame));
+            frames.retain(|&frame| arguments.frames.is_none_or(|asked| asked.has(frame)));
             if frames.is_empty() {
                 // Says which file is not there, and which ones are.
-                pattern.find(arguments.frames.map_or(1, |(first, _)| first))?;
+                pattern.find(arguments.frames.map_or(1, |asked| asked.first))?;
             }
             let bar = progress::bar_of_files(frames.len());
             let mut done = |_| bar.iter().for_each(|bar| bar.inc(1));

@@ -17,19 +17,23 @@ mod scene;
 mod signal;
 mod surface;
 mod trace;
+mod verify;
 mod warnings;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
+use std::path::Path;
 use std::sync::Arc;
 use terminal_size::{Width, terminal_size_of};
 use undine::ExitCode;
 use undine_core::process::{Processes, launch_with_code};
+use undine_schema::cut;
 
 /// A program by itself, or one of those that `mpirun` started: then all of them make a run together, and of all else the first
 /// does what there is to do.
 fn main() {
     undine_core::memory::keep_freed();
+    signal::begin();
     let code = launch_with_code(|processes| {
         let is_first = processes.rank() == 0;
         match Arguments::try_parse() {
@@ -56,6 +60,7 @@ fn command(command: Command, processes: &Arc<dyn Processes>) -> ExitCode {
         Command::Schema => help::schema(),
         Command::Fmt(arguments) => fmt::fmt(&arguments),
         Command::Info(arguments) => info::info(&arguments),
+        Command::Verify(arguments) => verify::verify(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Convert(arguments) => convert::convert(&arguments),
         Command::Surface(arguments) => surface::surface(&arguments),
@@ -69,6 +74,16 @@ fn print(text: &str) -> ExitCode {
     use std::io::Write;
     let _ = std::io::stdout().write_all(text.as_bytes());
     ExitCode::Done
+}
+
+/// Says what is wrong; what others wrote may be in it, without end.
+fn complain(why: &dyn std::fmt::Display) {
+    eprintln!("error: {}", cut(&why.to_string()));
+}
+
+/// A path that says where it is from everywhere.
+fn whole(path: &Path) -> String {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string()
 }
 
 /// How wide the terminal is.

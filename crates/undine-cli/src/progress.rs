@@ -6,10 +6,15 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 use undine::Listener;
 use undine::run::{FrameReport, line};
 use undine_scene::Report;
+
+/// What takes longer shows that it works.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How a run is told of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,12 +35,29 @@ pub struct Progress {
     bar: Option<ProgressBar>,
     frames: (i64, i64),
     began: Instant,
+    reading: Reading,
+    /// Until there is a bar.
+    working: Option<Working>,
 }
 
 impl Progress {
     /// Tells of it in this style.
     pub fn new(style: Style) -> Self {
-        Self { style, stop: None, bar: None, frames: (0, 0), began: Instant::now() }
+        Self {
+            style,
+            stop: None,
+            bar: None,
+            frames: (0, 0),
+            began: Instant::now(),
+            reading: Reading::default(),
+            working: None,
+        }
+    }
+
+    /// Shows that it works from here on, where it tells people.
+    pub fn working(mut self, what: &str) -> Self {
+        self.working = Some(Working::begin(what, self.style != Style::People));
+        self
     }
 
     /// Tells of the warnings since it was asked last.
@@ -44,6 +66,12 @@ impl Progress {
             let json = serde_json::json!({"event": "warning", "warning": warning});
             self.say(json, &format!("warning: {warning}"));
         }
+    }
+
+    fn works_on(&self, frame: i64) {
+        self.working
+            .iter()
+            .for_each(|working| working.now(&format!("frame {frame} is being made")));
     }
 
     fn say(&self, json: serde_json::Value, text: &str) {
@@ -73,12 +101,14 @@ impl Listener for Progress {
             "event": "begin", "first": from, "last": to, "cache": cache_name
         });
         if from > to {
+            self.working = None;
             self.say(json, &format!("{cache_name} is complete: every frame is there"));
             return;
         }
         self.say(json, &format!("frames {from} to {to} into {cache_name}"));
         self.warn();
         if self.style == Style::People && std::io::stderr().is_terminal() {
+            self.working = None;
             let count = u64::try_from(i128::from(to) - i128::from(from) + 1).unwrap_or(0);
             let bar = ProgressBar::with_draw_target(Some(count), ProgressDrawTarget::stderr());
             let style = "{bar:30} frame {msg} ({pos}/{len}), {eta} left";
@@ -86,8 +116,11 @@ impl Listener for Progress {
                 bar.set_style(style);
             }
             bar.set_message(from.to_string());
+            // What it shows moves during long substeps, too.
+            bar.enable_steady_tick(Duration::from_millis(250));
             self.bar = Some(bar);
         }
+        self.works_on(from);
     }
 
     fn advice(&mut self, advice: &Report) {
@@ -108,11 +141,14 @@ impl Listener for Progress {
         self.say(serde_json::json!({"event": "note", "note": note}), &format!("note: {note}"));
     }
 
+    fn verified(&mut self, all: u64, read: u64) {
+        self.reading.tell(self.style != Style::People, "frames", all, read);
+    }
+
     fn substep(&mut self, frame: i64, substep: u32) {
         self.warn();
         if let Some(bar) = &self.bar {
             bar.set_message(format!("{frame}, substep {}", substep + 1));
-            bar.tick();
         }
     }
 
@@ -126,6 +162,7 @@ impl Listener for Progress {
         let plain = self.bar.is_none() && done < all;
         let ahead = if plain { format!(", {} left", duration(left)) } else { String::new() };
         self.say(json, &format!("{}{ahead}", line(report)));
+        self.works_on(report.frame + 1);
         if let Some(bar) = &self.bar {
             bar.inc(1);
             if report.frame == self.frames.1 {
@@ -152,6 +189,86 @@ impl Listener for Progress {
 
     fn should_stop(&self) -> bool {
         self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+}
+
+/// Shows that something works that says nothing itself: with a spinner on a terminal, and else with a line now and then.
+pub struct Working {
+    spinner: Option<ProgressBar>,
+    /// What is being done; dropped, it ends the thread that tells of it.
+    doing: Option<Sender<String>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Working {
+    /// From here on.
+    pub fn begin(what: &str, quiet: bool) -> Self {
+        let mut this = Self { spinner: None, doing: None, thread: None };
+        if quiet {
+            return this;
+        }
+        if std::io::stderr().is_terminal() {
+            let spinner = ProgressBar::new_spinner().with_message(what.to_owned());
+            spinner.enable_steady_tick(Duration::from_millis(250));
+            this.spinner = Some(spinner);
+            return this;
+        }
+        let (doing, told) = std::sync::mpsc::channel();
+        let what = what.to_owned();
+        this.doing = Some(doing);
+        this.thread = Some(std::thread::spawn(move || tell_now_and_then(what, &told)));
+        this
+    }
+
+    /// Something was shown, and this is what is being done now.
+    pub fn now(&self, what: &str) {
+        if let Some(doing) = &self.doing {
+            let _ = doing.send(what.to_owned());
+        }
+    }
+
+    /// It is done.
+    pub fn end(self) {}
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.spinner.iter().for_each(|spinner| spinner.finish_and_clear());
+        self.doing.take();
+        self.thread.take().into_iter().for_each(|thread| drop(thread.join()));
+    }
+}
+
+/// A line after some seconds without any, and then each time after twice as many.
+fn tell_now_and_then(mut what: String, told: &Receiver<String>) {
+    let (mut began, mut patience) = (Instant::now(), PATIENCE);
+    loop {
+        match told.recv_timeout(patience.saturating_sub(began.elapsed())) {
+            Ok(next) => (what, began, patience) = (next, Instant::now(), PATIENCE),
+            Err(RecvTimeoutError::Timeout) => {
+                eprintln!("{what}: {:.0} s", began.elapsed().as_secs_f64());
+                patience *= 2;
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+/// Tells of the reading of a cache, if that takes long.
+#[derive(Default)]
+pub struct Reading {
+    last: Option<Instant>,
+}
+
+impl Reading {
+    /// So many of all bytes were read.
+    pub fn tell(&mut self, quiet: bool, what: &str, all: u64, read: u64) {
+        let last = *self.last.get_or_insert_with(Instant::now);
+        if !quiet && last.elapsed() >= PATIENCE {
+            self.last = Some(Instant::now());
+            let (all, read) = (all as f64 / 1e9, read as f64 / 1e9);
+            eprintln!("reading {what}: {read:.1} of {all:.1} GB");
+        }
     }
 }
 

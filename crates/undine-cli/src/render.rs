@@ -1,7 +1,8 @@
 //! `undine render`: pictures of what lies on the disk.
 
 use crate::arguments::{PictureArguments, Render as Arguments};
-use crate::{print, progress, signal, width};
+use crate::progress::Working;
+use crate::{complain, print, progress, signal, width};
 use indicatif::ProgressBar;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ pub fn render(arguments: &Arguments) -> ExitCode {
 pub fn tell(why: &ViewError) -> ExitCode {
     match why {
         ViewError::Scene(report) => eprint!("{}", report.render(width())),
-        other => eprintln!("error: {other}"),
+        other => complain(other),
     }
     why.exit_code()
 }
@@ -84,16 +85,19 @@ fn written(path: &Path) -> String {
 struct Progress {
     quiet: bool,
     bar: Option<ProgressBar>,
+    /// Where there is no bar.
+    working: Option<Working>,
     stop: Arc<AtomicBool>,
 }
 
 impl Progress {
     fn new(quiet: bool) -> Self {
         // From here on a picture that has been begun is finished, whoever wants the program to end.
-        Self { quiet, bar: None, stop: signal::watch() }
+        Self { quiet, bar: None, working: None, stop: signal::watch() }
     }
 
-    fn end(&self) {
+    fn end(&mut self) {
+        self.working = None;
         self.bar.iter().for_each(|bar| bar.finish_and_clear());
     }
 }
@@ -101,6 +105,7 @@ impl Progress {
 impl Watcher for Progress {
     fn begins(&mut self, steps: usize) {
         self.bar = if self.quiet { None } else { progress::bar_of(steps, "steps") };
+        self.working = Some(Working::begin("drawing", self.quiet || self.bar.is_some()));
     }
 
     fn step(&mut self) {

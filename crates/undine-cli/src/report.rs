@@ -1,7 +1,8 @@
 //! `undine report`: what a run did, as a page with plots and in a few lines; or two runs beside each other.
 
 use crate::arguments::Report;
-use crate::{print, scene, width};
+use crate::progress::Working;
+use crate::{complain, print, scene, whole, width};
 use std::path::{Path, PathBuf};
 use undine::report::{self, History, PAGE, PICTURES, ReportError, Summary};
 use undine::run::cache_folder;
@@ -10,6 +11,7 @@ use undine_scene::Scene;
 
 /// Writes a report, and says where it is.
 pub fn report(arguments: &Report) -> ExitCode {
+    let working = Working::begin("reading and drawing", false);
     let mut runs = Vec::new();
     for path in std::iter::once(&arguments.run).chain(&arguments.other) {
         let folder = match cache_of(path) {
@@ -33,6 +35,7 @@ pub fn report(arguments: &Report) -> ExitCode {
         Ok(written) => written,
         Err(why) => return refused(&why),
     };
+    working.end();
     let mut text = String::new();
     for run in &runs {
         text += &format!("{}\n", run.label);
@@ -40,8 +43,8 @@ pub fn report(arguments: &Report) -> ExitCode {
             text += &format!("  {name:<20}{value}\n");
         }
     }
-    text += &format!("wrote {}\n", written.page.display());
-    text += &format!("and {} plots in {}\n", written.pictures.len(), pictures.display());
+    text += &format!("wrote {}\n", whole(&written.page));
+    text += &format!("and {} plots in {}\n", written.pictures.len(), whole(&pictures));
     print(&text)
 }
 
@@ -60,6 +63,11 @@ fn cache_of(path: &Path) -> Result<PathBuf, ExitCode> {
     if path.join("stats.jsonl").is_file() || !is_scene {
         return Ok(path.to_owned());
     }
+    folder_of(path)
+}
+
+/// The folder that the frames of a scene go to.
+pub fn folder_of(path: &Path) -> Result<PathBuf, ExitCode> {
     match Scene::load(&scene::file(path), &catalogue(), &[]) {
         Ok(scene) => Ok(cache_folder(&scene)),
         Err(report) => {
@@ -70,7 +78,7 @@ fn cache_of(path: &Path) -> Result<PathBuf, ExitCode> {
 }
 
 fn refused(why: &ReportError) -> ExitCode {
-    eprintln!("error: {why}");
+    complain(&why);
     match why {
         ReportError::NoStatistics { .. } => ExitCode::BadScene,
         ReportError::Picture(_) => ExitCode::Failed,

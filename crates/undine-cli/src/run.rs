@@ -2,7 +2,7 @@
 
 use crate::arguments::Run;
 use crate::progress::{Progress, Style};
-use crate::{memory, scene, trace, width};
+use crate::{complain, memory, scene, trace, width};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use undine::{ExitCode, Options, RunError};
 use undine_core::memory::MemoryBudget;
 use undine_core::process::Processes;
 use undine_scene::Scene;
+use undine_schema::cut;
 use undine_sim::SimError;
 
 /// How long a process that fails waits before it speaks. What ends one mostly ends all of them, and the first then tells of it
@@ -64,23 +65,27 @@ pub fn run(arguments: &Run, processes: &Arc<dyn Processes>) -> ExitCode {
         (_, true) => Style::Json,
         _ => Style::People,
     };
-    let mut progress = Progress::new(style);
+    let mut progress = Progress::new(style).working("preparing the scene");
     let outcome = undine::run(&scene, &options, &mut progress);
     // What was said last may say why it ended.
     progress.warn();
+    drop(progress);
     let Err(why) = outcome else { return ExitCode::Done };
     wait_for_first(&**processes);
     let code = tell(&why, &scene);
     if arguments.json {
         println!(
             "{}",
-            serde_json::json!({"event": "end", "code": code as i32, "error": why.to_string()})
+            serde_json::json!({"event": "end", "code": code as i32, "error": cut(&why.to_string())})
         );
     }
     // What was wrong from the start has changed nothing.
     if code != ExitCode::BadScene || matches!(why, RunError::Stopped { .. }) {
-        eprintln!("  kept    {}", kept(&cache_folder(&scene)));
-        eprintln!("  again   {}", again(processes.count()));
+        let from = from(&why);
+        if from.is_empty() {
+            eprintln!("  kept    {}", kept(&cache_folder(&scene)));
+        }
+        eprintln!("  again   {}{from}", again(processes.count()));
     }
     code
 }
@@ -98,7 +103,7 @@ pub fn tell(why: &RunError, scene: &Scene) -> ExitCode {
     match why {
         RunError::Scene(report) => eprint!("{}", report.render(width())),
         RunError::Stopped { source, .. } => tell_place(source, scene),
-        other => eprintln!("error: {other}"),
+        other => complain(other),
     }
     why.exit_code()
 }
@@ -109,7 +114,7 @@ fn tell_place(why: &SimError, scene: &Scene) {
         SimError::BadSetup { path, what, help } => {
             eprint!("{}", scene.diagnose(path, what.as_str(), help.as_str()).render(width()));
         }
-        cause => eprintln!("error: {cause}"),
+        cause => complain(cause),
     }
     if let SimError::At { place, .. } = why {
         eprintln!("  object  {}", place.owner);
@@ -126,6 +131,15 @@ fn kept(cache: &Path) -> String {
         Some(entry) => format!("{} is whole to frame {}", cache.display(), entry.frame.frame()),
         None => "no frame is whole yet".to_owned(),
     }
+}
+
+/// What the command has to say besides, to make good what is damaged.
+fn from(why: &RunError) -> String {
+    let from = match why {
+        RunError::Cache(why) => why.remade_from(),
+        _ => None,
+    };
+    from.map_or_else(String::new, |frame| format!(" --from {frame}"))
 }
 
 /// The command that goes on: this one, on as many processes, without what would throw away or redo frames.

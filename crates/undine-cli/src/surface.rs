@@ -1,8 +1,10 @@
 //! `undine surface`: meshes of the surfaces of points, of one file or a whole sequence.
 
 use crate::arguments::{Surface, SurfaceMethod};
+use crate::convert::jobs;
 use crate::info::exit_code;
-use crate::{memory, print, progress, render, signal};
+use crate::progress::Working;
+use crate::{complain, memory, print, progress, render, signal};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use undine::ExitCode;
@@ -11,8 +13,8 @@ use undine::surface::{
 };
 use undine_core::MemoryBudget;
 use undine_core::glam::DVec3;
-use undine_io::convert::{Job, plan, read_points};
-use undine_io::{Format, IoError, Pattern, WriteOptions, write};
+use undine_io::convert::{Job, read_points};
+use undine_io::{Format, IoError, WriteOptions, write};
 
 /// Makes meshes.
 pub fn surface(arguments: &Surface) -> ExitCode {
@@ -22,7 +24,7 @@ pub fn surface(arguments: &Surface) -> ExitCode {
     match surfaced(arguments) {
         Ok(code) => code,
         Err(why) => {
-            eprintln!("error: {why}");
+            complain(&why);
             match &why {
                 SurfaceError::Io(why) => exit_code(why),
                 SurfaceError::Geometry(_) | SurfaceError::Filter(_) => ExitCode::Failed,
@@ -33,8 +35,7 @@ pub fn surface(arguments: &Surface) -> ExitCode {
 }
 
 fn surfaced(arguments: &Surface) -> Result<ExitCode, SurfaceError> {
-    let pattern = |text: &str| Pattern::new(text, Path::new(""));
-    let jobs = plan(&pattern(&arguments.from)?, &pattern(&arguments.to)?, arguments.frames)?;
+    let jobs = jobs(&arguments.from, &arguments.to, arguments.frames)?;
     if let Some(job) = jobs.iter().find(|job| matches!(Format::of(&job.to), Ok(Format::Vdb))) {
         let [from, to] = [&job.from, &job.to].map(|path| path.display().to_string());
         let why =
@@ -46,6 +47,7 @@ fn surfaced(arguments: &Surface) -> Result<ExitCode, SurfaceError> {
     let budget = limit.map_or_else(MemoryBudget::unlimited, MemoryBudget::new);
     let stop = signal::watch();
     let bar = if arguments.quiet { None } else { progress::bar_of_files(jobs.len()) };
+    let working = Working::begin("making the mesh", arguments.quiet || bar.is_some());
     let clear = || bar.iter().for_each(|bar| bar.finish_and_clear());
     let mut faces = 0;
     for (n, job) in jobs.iter().enumerate() {
@@ -61,6 +63,7 @@ fn surfaced(arguments: &Surface) -> Result<ExitCode, SurfaceError> {
         bar.iter().for_each(|bar| bar.inc(1));
     }
     clear();
+    working.end();
     if arguments.quiet {
         return Ok(ExitCode::Done);
     }

@@ -1,7 +1,7 @@
 //! What is told by `tracing`: warnings, and with `--trace` every Task as a span in the format of chrome://tracing, written line
 //! by line.
 
-use crate::warnings::Warnings;
+use crate::warnings::{self, Warnings};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -19,8 +19,9 @@ pub fn begin(path: Option<&Path>) -> std::io::Result<()> {
     let trace = match path {
         Some(path) => {
             let mut file = BufWriter::new(File::create(path)?);
-            writeln!(file, "[")?;
-            Some(ChromeTrace { file: Mutex::new(file), began: Instant::now() })
+            writeln!(file, "[").and_then(|()| file.flush())?;
+            let name = path.display().to_string();
+            Some(ChromeTrace { file: Mutex::new(Some(file)), name, began: Instant::now() })
         }
         None => None,
     };
@@ -31,7 +32,9 @@ pub fn begin(path: Option<&Path>) -> std::io::Result<()> {
 }
 
 struct ChromeTrace {
-    file: Mutex<BufWriter<File>>,
+    /// Nothing, once the disk has refused it.
+    file: Mutex<Option<BufWriter<File>>>,
+    name: String,
     began: Instant,
 }
 
@@ -59,8 +62,12 @@ impl ChromeTrace {
             "name": name.name, "cat": name.owner, "ph": phase, "pid": 1, "tid": 1,
             "ts": self.began.elapsed().as_secs_f64() * 1e6,
         });
-        if let Ok(mut file) = self.file.lock() {
-            let _ = writeln!(file, "{event},").and_then(|()| file.flush());
+        let Ok(mut slot) = self.file.lock() else { return };
+        let Some(file) = &mut *slot else { return };
+        if let Err(why) = writeln!(file, "{event},").and_then(|()| file.flush()) {
+            // What it still holds would be tried again when it is dropped.
+            slot.take().into_iter().for_each(|file| drop(file.into_parts()));
+            warnings::tell(format!("the trace {} ends here: {why}", self.name));
         }
     }
 }

@@ -28,10 +28,15 @@ impl<S: Subscriber> Layer<S> for Warnings {
         }
         let mut message = Message::default();
         event.record(&mut message);
-        let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.len() < MOST {
-            told.push(message.0);
-        }
+        tell(message.0);
+    }
+}
+
+/// Keeps a warning until it can be printed.
+pub fn tell(warning: String) {
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    if told.len() < MOST {
+        told.push(warning);
     }
 }
 

@@ -1,10 +1,13 @@
 //! What is wrong with a scene, and where: a message, the text it is about underlined, and what would be right.
 
+use crate::excerpt::Lines;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+use std::borrow::Cow;
 use std::fmt::{self, Display, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use undine_schema::cut;
 
 /// A text that was read, and what messages call it. Cheap to clone.
 #[derive(Clone)]
@@ -118,7 +121,7 @@ impl Diagnostic {
     pub fn error(place: &Place, message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
-            message: message.into(),
+            message: kept(message.into()),
             help: None,
             place: place.clone(),
             label: Box::default(),
@@ -133,33 +136,64 @@ impl Diagnostic {
 
     /// With what would be right.
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        let help = help.into();
+        let help = kept(help.into());
         self.help = (!help.is_empty()).then_some(help);
         self
     }
 
     /// With words under the text.
     pub fn label(mut self, label: impl Into<String>) -> Self {
-        self.label = label.into().into_boxed_str();
+        self.label = kept(label.into()).into_boxed_str();
         self
     }
 
     /// With another place that belongs to it.
     pub fn also(mut self, place: &Place, label: impl Into<String>) -> Self {
-        self.others.push((place.clone(), label.into()));
+        self.others.push((place.clone(), kept(label.into())));
         self
+    }
+
+    /// The same with lines cut that are longer than anybody writes, about what it is about; nothing if there are none.
+    fn with_lines_cut(&self) -> Option<Self> {
+        let source = &self.place.source;
+        let others = self.others.iter().map(|(place, _)| place);
+        let places = std::iter::once(&self.place).chain(others);
+        let places = places.filter(|place| place.source.is(source)).map(|place| place.span.start);
+        let (lines, text) = Lines::cut(source.text(), places)?;
+        let shorter = Source::new(source.name(), text).within(source.folder());
+        let moved = |place: &Place| match place.source.is(source) {
+            true => Place {
+                source: shorter.clone(),
+                span: lines.moved(place.span.start)..lines.moved(place.span.end),
+            },
+            false => place.clone(),
+        };
+        let others = self.others.iter().map(|(place, label)| (moved(place), label.clone()));
+        Some(Self { place: moved(&self.place), others: others.collect(), ..self.clone() })
     }
 
     /// As lines of plain text of this width, with the text underlined.
     pub fn render(&self, width: usize) -> String {
         let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor());
         let mut text = String::new();
+        if let Some(shorter) = self.with_lines_cut() {
+            return shorter.render(width);
+        }
         // A handler fails on a span beyond its source alone, which a place never is; the words are what must not get lost.
         if handler.with_width(width).with_links(false).render_report(&mut text, self).is_err() {
             text = format!("{}\n  {}\n", self.message, self.place.line());
         }
         text
     }
+}
+
+/// A message without what nobody can read.
+fn kept(text: String) -> String {
+    let shorter = match cut(&text) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(shorter) => Some(shorter),
+    };
+    shorter.unwrap_or(text)
 }
 
 impl Display for Diagnostic {

@@ -12,6 +12,7 @@ pub mod catalogue;
 pub mod check;
 pub mod diagnostic;
 pub mod document;
+mod excerpt;
 pub mod format;
 pub mod graph;
 pub mod include;

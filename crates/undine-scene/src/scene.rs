@@ -232,6 +232,9 @@ impl Scene {
     }
 }
 
+/// The longest name of a scene [bytes]: a file is called so, with an extension, and no system takes names of more than 255.
+const LONGEST_NAME: usize = 150;
+
 /// What `setup` says; defaults, where it says nothing that can be read.
 fn settings(
     elements: &[Element],
@@ -274,6 +277,13 @@ fn settings(
             name
         }
     };
+    if name.len() > LONGEST_NAME {
+        let place = element.arguments.first().map_or(&element.place, |argument| &argument.place);
+        let what = format!(
+            "the name of a scene has at most {LONGEST_NAME} letters: files are called by it"
+        );
+        report.add(Diagnostic::error(place, what).help("write a shorter one"));
+    }
     places.insert("setup".to_owned(), element.header());
     let errors = report.errors();
     let mut tree = Tree { catalogue, settings: &plain, places, inputs: Vec::new(), report };

@@ -189,7 +189,7 @@ impl Settings {
         };
         let (first, last) = match text("frames").as_str() {
             // Not given, which is an error of its own.
-            "" => (whole("first"), whole("first")),
+            "" if !set.contains_key("frames") => (whole("first"), whole("first")),
             frames_text => frame_range(frames_text, whole("first")).map_err(|help| {
                 Diagnostic::error(frames, format!("`{frames_text}` is no range of frames"))
                     .help(help)

@@ -6,6 +6,7 @@
 //! A Behavior is declared once, by a [`Declaration`] with its [`Parameter`]s; parser, help, reference and JSON schema are
 //! made from it. What a user sets is a [`setup`]: a tree of Groups and Behaviors with [`Setting`]s.
 
+mod cut;
 pub mod declaration;
 pub mod dimension;
 pub mod display;
@@ -17,6 +18,7 @@ pub mod spelling;
 pub mod unit;
 pub mod value;
 
+pub use cut::cut;
 pub use declaration::{Declaration, Kind};
 pub use dimension::Dimension;
 pub use parameter::{Fallback, Level, Parameter, Range, Type};

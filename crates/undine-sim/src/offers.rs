@@ -442,6 +442,14 @@ pub struct BodyLooks {
     pub orient: Handle<DQuat>,
     /// Where the centre is in the piece [m]: its point p is at centre + orient (p − pivot).
     pub pivot: Handle<DVec3>,
+    /// How fast their centres are [m/s].
+    pub velocity: Handle<DVec3>,
+    /// Their angular momentum [kg m²/s].
+    pub momentum: Handle<DVec3>,
+    /// Their moments of inertia [kg m²], about axes that are turned into the world by `orientation`.
+    pub inertia: Handle<DVec3>,
+    /// The turn from the axes of their inertia to the world.
+    pub orientation: Handle<DQuat>,
     /// What they are made of: body n is like piece n, from the first again after the last.
     pub pieces: Arc<[PieceLooks]>,
     /// Whether the scene moves them, whatever pulls at them.

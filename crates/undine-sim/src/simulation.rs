@@ -188,6 +188,24 @@ impl Simulation {
         Ok(sum)
     }
 
+    /// Makes the room that the next step needs, as its first Stages do: values of that moment, what comes, and the Buckets that all of it
+    /// lies in. It shows what a run will take; nothing is simulated, and a run does not go on from here.
+    pub fn make_room(&mut self) -> Result<()> {
+        let piece = self.timeline.frame_time() / f64::from(self.timeline.pieces());
+        let (longest, _) = self.step_within(self.timeline.cfl())?;
+        let now = Moment {
+            frame: self.clock.frame + 1,
+            substep: 0,
+            iteration: 0,
+            time: self.timeline.time(self.clock.frame),
+            step: if longest > 0.0 { longest.min(piece) } else { piece },
+            count: self.clock.substeps,
+            seed: self.timeline.seed,
+        };
+        let stages = [Stage::BeginSubstep, Stage::GroupEnter, Stage::UpdateTopology];
+        self.run_stages(stages.into_iter(), &now, &mut ())
+    }
+
     /// Simulates the next frame. At the end of each of its pieces that is to be written, `moment` is called with the number of
     /// the piece; the last one is the frame's end.
     pub fn advance_frame(

@@ -3,7 +3,7 @@
 use crate::behaviors::behaviors;
 use crate::cache::SceneRecord;
 use crate::frames;
-use crate::run::RunError;
+use crate::run::{RunError, cache_folder};
 use std::path::Path;
 use std::sync::Arc;
 use undine_core::memory::MemoryBudget;
@@ -60,6 +60,7 @@ pub fn distributed(
     budget: MemoryBudget,
     processes: Arc<dyn Processes>,
 ) -> Result<Simulation, RunError> {
+    check_folder(scene).map_err(|why| RunError::setup(scene, why))?;
     let graph = Graph::new(scene.inputs.clone(), Context::of(scene, budget.clone()))
         .map_err(|why| RunError::setup(scene, why.into_sim()))?;
     let (kinds, timeline, inputs) = (behaviors(), timeline(scene), Arc::new(graph));
@@ -69,6 +70,20 @@ pub fn distributed(
     check_names(&simulation).map_err(|why| RunError::setup(scene, why))?;
     check_outputs(scene, &simulation).map_err(|why| RunError::setup(scene, why))?;
     Ok(simulation)
+}
+
+/// Refuses a folder for frames that is something else, or lies in it.
+fn check_folder(scene: &Scene) -> undine_sim::Result<()> {
+    let folder = cache_folder(scene);
+    let there = folder.ancestors().find(|path| path.exists());
+    match there.filter(|path| !path.is_dir()) {
+        None => Ok(()),
+        Some(file) => Err(SimError::setup(
+            "output0.dir",
+            format!("frames cannot go to {}: {} is no folder", folder.display(), file.display()),
+            "name a folder; it is made if it is not there",
+        )),
+    }
 }
 
 /// What the files of a store of an Object are called, before the frame's number.
@@ -183,6 +198,10 @@ fn check_channels(n: usize, output: &Output, simulation: &Simulation) -> undine_
     Ok(())
 }
 
+/// The longest name of an Object with its Groups [bytes]: its files are called so, with frame and extension, and no name of the cache
+/// has more than 200.
+const LONGEST_STEM: usize = 160;
+
 /// Refuses Objects whose files would have one name, or one that no file can have, before there is any work to lose.
 fn check_names(simulation: &Simulation) -> undine_sim::Result<()> {
     let mut taken = std::collections::BTreeMap::new();
@@ -194,13 +213,12 @@ fn check_names(simulation: &Simulation) -> undine_sim::Result<()> {
     for (path, names) in objects.chain(skins) {
         for name in names {
             let is_plain = |c: char| c.is_alphanumeric() || "-_. ".contains(c);
-            if !name.chars().all(is_plain) || name.starts_with('.') || name.len() > 200 {
+            if !name.chars().all(is_plain) || name.starts_with('.') || name.len() > LONGEST_STEM {
                 let what = format!("`{name}` is no good name for a file");
-                return Err(SimError::setup(
-                    path,
-                    what,
-                    "use letters, digits, hyphens and underscores, not too many",
-                ));
+                let help = format!(
+                    "use letters, digits, hyphens and underscores, {LONGEST_STEM} at most with those of its Groups"
+                );
+                return Err(SimError::setup(path, what, help));
             }
             // As USD calls it, which knows no hyphens; and some disks know no capitals.
             let key = identifier(&name).to_lowercase();

@@ -200,6 +200,60 @@ fn too_little_memory_ends_with_4_before_it_is_taken() {
     assert!(refused.error.contains("memory budget"), "{}", refused.error);
 }
 
+/// Air around what is in it, far more of it than fits: `check` says so, without taking it.
+#[test]
+fn check_refuses_what_no_machine_has_and_says_what_a_first_step_takes() {
+    let scene = |voxel: &str, padding: u32| {
+        format!(
+            r#"
+setup "air" frames=6 cfl=3
+input "ember" {{
+    sphere radius="8 cm" centre="0 10 0 cm"
+}}
+volume "air" voxel="{voxel}" padding={padding}
+stamp input="ember" temperature="400 K"
+pressure
+gravity
+render enabled=#false
+"#
+        )
+    };
+    for (voxel, padding) in [("1 um", 1), ("2 cm", 64)] {
+        let stage = Stage::new(&scene(voxel, padding));
+        let refused = ended(&["check", &stage.scene()]);
+        assert_eq!(refused.code, 4, "{}{}", refused.out, refused.error);
+        assert!(refused.error.contains("memory budget"), "{}", refused.error);
+    }
+    let stage = Stage::new(&scene("2 cm", 1));
+    let out = succeeds(&["check", &stage.scene()]);
+    let line = out.lines().find(|line| line.contains("memory")).unwrap();
+    // The ember touches three Buckets of 16 cm to a side at the most, and there is one more around these.
+    assert!(line.contains(" MB in the first frame"), "{line}");
+    assert!(line.contains("unknown, because the voxels of `air`"), "{line}");
+}
+
+/// A hundred thousand boxes with 220 boundary particles or more each: more than a gigabyte, which is refused before any of it is made.
+#[test]
+fn bodies_that_do_not_fit_are_refused_before_they_are_made() {
+    let scene = r#"
+setup "boxes" frames=5
+input "box" {
+    box size="10 10 10 cm"
+}
+input "places" {
+    box size="40 40 40 m" centre="0 30 0 m"
+    scatter count=100000
+}
+rigid-body "bodies" input="places" shape="box"
+gravity
+render enabled=#false
+"#;
+    let stage = Stage::new(scene);
+    let refused = ended(&["run", &stage.scene(), "--memory", "200MB"]);
+    assert_eq!(refused.code, 4, "{}", refused.error);
+    assert!(refused.error.contains("100000 bodies with"), "{}", refused.error);
+}
+
 #[test]
 fn a_run_that_goes_astray_ends_with_3_and_keeps_what_is_whole() {
     // Balls that weigh nearly nothing, in a field that grows without bound.

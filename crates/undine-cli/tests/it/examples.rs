@@ -291,5 +291,48 @@ fn run_all(at_least: usize, is_wanted: impl Fn(&str) -> bool) {
             name.ends_with(".0002.usdc") || name.ends_with(".0002.vdb")
         });
         assert!(count.count() > 0, "{scene} wrote no second frame");
+        let check = ["check", &scene, "--set", &set, "--frames", "2", "--quality", "0.4"];
+        let told = succeeds(&check);
+        assert_estimated(&scene, &told, &cache.path().join("cache-quality-0.4"));
+    }
+}
+
+/// What `check` says of memory and disk is half and twice of what a run of two frames has taken, where it does not say why nobody knows.
+fn assert_estimated(scene: &str, told: &str, cache: &Path) {
+    let stats = std::fs::read_to_string(cache.join("stats.jsonl")).expect("statistics");
+    let last: serde_json::Value =
+        serde_json::from_str(stats.lines().last().unwrap_or_default()).expect("a line of JSON");
+    let memory = last["memory"].as_f64().expect("a number of bytes");
+    let manifest = std::fs::read(cache.join("manifest.json")).expect("a manifest");
+    let manifest: serde_json::Value = serde_json::from_slice(&manifest).expect("a manifest");
+    let of_frame = |n: usize| -> f64 {
+        let files = manifest["frames"][n]["files"].as_array().expect("files");
+        files.iter().filter_map(|file| file["length"].as_f64()).sum()
+    };
+    // `4.4 MB for the first frame, for the last about 4.4 MB`, or `unknown, because …`.
+    let bytes = |words: &[&str]| -> f64 {
+        let [number, unit] = [words[0], words[1].trim_end_matches(',')];
+        let unit = ["kB", "MB", "GB"].iter().position(|known| *known == unit).expect(told);
+        number.parse::<f64>().expect(told) * 1000_f64.powi(unit as i32 + 1)
+    };
+    for (name, first, last) in [("memory", memory, memory), ("disk", of_frame(0), of_frame(1))] {
+        let line = told.lines().find(|line| line.trim_start().starts_with(name)).expect(told);
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if words[1] == "unknown," {
+            assert!(line.contains("because `") && name == "memory", "{line}");
+            continue;
+        }
+        let is_near = |said: f64, is: f64| said < 2.0 * is + 1000.0 && said > 0.5 * is - 1000.0;
+        assert!(is_near(bytes(&words[1..]), first), "{scene}: {first} bytes, and {line}");
+        let at = words.iter().position(|word| *word == "last").expect(told) + 1;
+        match words[at] {
+            "about" => {
+                assert!(is_near(bytes(&words[at + 1..]), last), "{scene}: {last} bytes, and {line}")
+            }
+            word => {
+                assert_eq!(word, "unknown,", "{line}");
+                assert!(line.contains("because `") || line.contains("because the"), "{line}");
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The program `undine` as people and farms use it.
 
 mod commands;
+mod damage;
 mod disk_kill;
 mod documents;
 mod examples;
@@ -11,6 +12,7 @@ mod hair_scenes;
 mod kill;
 mod liquids;
 mod mpi;
+mod odd;
 mod pictures;
 mod program;
 mod resume;

@@ -69,7 +69,7 @@ pub struct Pressure {
     on: Vec<On>,
     swimmers: Swimmers,
     settings: Settings,
-    /// Whether it has said already that walls press liquid together.
+    /// Whether it has said already that walls or sources press liquid together.
     has_warned: bool,
 }
 
@@ -247,8 +247,8 @@ impl On {
         let is_squeezed = squeezed * now.step > SQUEEZED;
         if is_squeezed && !has_warned {
             tracing::warn!(
-                "{}: walls press liquid together that has no way out, by {:.2e} of its volume in a substep; that much is lost: \
-                 leave it a surface, or stop the walls",
+                "{}: walls or sources press liquid together that has no way out, by {:.2e} of its volume in a substep; that much is \
+                 lost: leave it a surface or a way out, stop the walls that move, or end the source when the tank is full",
                 object.path,
                 squeezed * now.step,
             );

@@ -22,6 +22,9 @@ pub struct Region {
     around: Vec<ObjectId>,
 }
 
+/// What a Bucket takes in tables, while there is nothing in it yet [bytes].
+const BYTES_OF_BUCKET: u64 = 160;
+
 /// How far a Bucket's corners are from its centre, in Bucket sizes.
 const HALF_DIAGONAL: f64 = 0.866_025_403_784_438_7;
 
@@ -73,6 +76,12 @@ impl Region {
         }
         for object in &self.around {
             wanted = wanted.union(&near(world, domain, *object, now)?);
+        }
+        if !wanted.is_empty() {
+            // Buckets around a single one, which are there at least, are too many to list where room is short.
+            let wide = 2 * u64::from(settings.padding) + 1;
+            let what = format!("air around what is in it, by `padding` {}", settings.padding);
+            domain.budget().check(&what, wide.pow(3).saturating_mul(BYTES_OF_BUCKET))?;
         }
         self.limit(domain, wanted.dilate(settings.padding)?)
     }

@@ -3,7 +3,9 @@
 
 use super::part::{ChannelInfo, Part, Range};
 use super::{Depth, FileInfo, geometry};
+use crate::Geometry;
 use crate::error::Result;
+use crate::names::{UpAxis, turn_channels};
 use crate::usd;
 use crate::usd::layer::{Array, Attribute, Fields, Layer, Prim, Value};
 use std::collections::BTreeMap;
@@ -56,12 +58,25 @@ fn scene(path: &Path, info: &mut FileInfo) -> Result<()> {
             }
         }
         if found.prims > 0 {
-            let mut part = Part { name: name.to_owned(), ..geometry::part(&found.geometry) };
+            // As the file has it, and as its prims are shown below.
+            let geometry =
+                if scene.is_z_up() { as_in_file(found.geometry) } else { found.geometry };
+            let mut part = Part { name: name.to_owned(), ..geometry::part(&geometry) };
             part.metadata.extend(time.map(|time| ("frame".to_owned(), time.to_string())));
             info.parts.push(part);
         }
     }
     Ok(())
+}
+
+/// Geometry that was turned when it was read, with Z up again.
+fn as_in_file(mut geometry: Geometry) -> Geometry {
+    let turn = |vector| UpAxis::Z.to_file(vector);
+    geometry.points = UpAxis::Z.points_to_file(&geometry.points).into_owned();
+    let of_faces = geometry.faces.as_mut().map(|faces| &mut faces.channels);
+    let of_curves = geometry.curves.as_mut().map(|curves| &mut curves.channels);
+    [of_faces, of_curves].into_iter().flatten().for_each(|channels| turn_channels(channels, turn));
+    geometry
 }
 
 /// So many runs of frames are listed.

@@ -75,6 +75,7 @@ pub fn solid(triangles: &Triangles, colour: Vec3) -> Mesh<'_> {
         normals: None,
         smooth: true,
         velocities: None,
+        turning: None,
         values: None,
         colouring: Colouring::Plain(colour),
         finish: Finish::Solid,

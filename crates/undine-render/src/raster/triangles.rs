@@ -98,14 +98,15 @@ impl<'a> Triangles<'a> {
         P: Fn(usize, usize, f32, u32, bool) + Sync,
     {
         let raster = Raster::new(view, size);
+        let placed = self.placed(moment);
         self.mesh.triangles.par_chunks(PIECE).enumerate().for_each(|(piece, triangles)| {
             for (n, triangle) in triangles.iter().enumerate() {
                 // Written out, because closures over arrays are not always inlined.
                 let [a, b, c] = *triangle;
                 let turned = [
-                    view.turned(self.place(a as usize, view, moment)),
-                    view.turned(self.place(b as usize, view, moment)),
-                    view.turned(self.place(c as usize, view, moment)),
+                    view.turned(self.place(a as usize, view, moment, &placed)),
+                    view.turned(self.place(b as usize, view, moment, &placed)),
+                    view.turned(self.place(c as usize, view, moment, &placed)),
                 ];
                 let number = (piece * PIECE + n) as u32;
                 raster.triangle(turned, &|x, y, depth, is_front| {
@@ -115,13 +116,26 @@ impl<'a> Triangles<'a> {
         });
     }
 
+    /// What its coordinates are turned by at a moment, and then moved by [m].
+    fn placed(&self, moment: f32) -> Option<(DMat3, DVec3)> {
+        let placed = self.mesh.placed;
+        match self.mesh.turning {
+            Some(turning) if moment != 0.0 => {
+                let (further, along) = turning.until(f64::from(moment));
+                let (turned, moved) = placed.unwrap_or((DMat3::IDENTITY, DVec3::ZERO));
+                Some((further * turned, further * moved + along))
+            }
+            _ => placed,
+        }
+    }
+
     /// Where a vertex is at a moment, seen from the eye.
     #[inline(always)]
-    fn place(&self, n: usize, view: &View, moment: f32) -> Vec3 {
-        let place = match self.mesh.placed {
+    fn place(&self, n: usize, view: &View, moment: f32, placed: &Option<(DMat3, DVec3)>) -> Vec3 {
+        let place = match placed {
             None => self.mesh.positions.from_eye(n, view.eye),
             Some((turned, moved)) => {
-                (turned * self.mesh.positions.at(n) + (moved - view.eye)).as_vec3()
+                (*turned * self.mesh.positions.at(n) + (*moved - view.eye)).as_vec3()
             }
         };
         match self.mesh.velocities {
@@ -132,8 +146,22 @@ impl<'a> Triangles<'a> {
 
     /// Which way it looks at a point of a triangle, given by the weights of its vertices; turned as the triangle, which looks along `face`.
     #[inline(always)]
-    fn normal(&self, triangle: [usize; 3], weights: Vec3, face: Vec3) -> Vec3 {
+    fn normal(&self, triangle: [usize; 3], weights: Vec3, face: Vec3, moment: f32) -> Vec3 {
         // Written out, because closures over arrays are not always inlined.
+        let [a, b, c] = triangle;
+        // Normals are those of the middle of the shutter's time: back to where the face was then, and with it again.
+        let further = match self.mesh.turning {
+            Some(turning) if moment != 0.0 && self.mesh.smooth => {
+                turning.until(f64::from(moment)).0.as_mat3()
+            }
+            _ => return self.normal_at_rest([a, b, c], weights, face),
+        };
+        further * self.normal_at_rest([a, b, c], weights, further.transpose() * face)
+    }
+
+    /// The same, for a mesh where it is in the middle of the shutter's time.
+    #[inline(always)]
+    fn normal_at_rest(&self, triangle: [usize; 3], weights: Vec3, face: Vec3) -> Vec3 {
         let [a, b, c] = triangle;
         let corners = match (&self.normals, self.mesh.normals) {
             _ if !self.mesh.smooth => return face,
@@ -189,9 +217,10 @@ impl Primitives for Triangles<'_> {
     fn hit(&self, primitive: usize, view: &View, moment: f32, ray: &Ray) -> Hit {
         let [a, b, c] = self.mesh.triangles[primitive];
         let triangle = [a as usize, b as usize, c as usize];
-        let a = self.place(triangle[0], view, moment).as_dvec3();
-        let b = self.place(triangle[1], view, moment).as_dvec3();
-        let c = self.place(triangle[2], view, moment).as_dvec3();
+        let placed = self.placed(moment);
+        let a = self.place(triangle[0], view, moment, &placed).as_dvec3();
+        let b = self.place(triangle[1], view, moment, &placed).as_dvec3();
+        let c = self.place(triangle[2], view, moment, &placed).as_dvec3();
         let (to_b, to_c) = (b - a, c - a);
         // Scaled first, so that the squares of what is small are not lost in 32 bits.
         let across = to_b.cross(to_c);
@@ -202,7 +231,7 @@ impl Primitives for Triangles<'_> {
         // The side that is seen is the one that is lit.
         let face = if face.dot(ray.direction) > 0.0 { -face } else { face };
         let towards = -ray.direction.normalize();
-        let normal = self.normal(triangle, weights, face);
+        let normal = self.normal(triangle, weights, face, moment);
         // A smooth normal may look away from the eye near the outline; there it is turned back until it is seen edge-on.
         let hidden = normal.dot(towards);
         let normal = match hidden < 0.0 {
@@ -217,6 +246,11 @@ impl Primitives for Triangles<'_> {
             let [a, b, c] = triangle.map(|n| velocities.at(n));
             weights.x * a + weights.y * b + weights.z * c
         });
+        let velocity = velocity
+            + self.mesh.turning.map_or(Vec3::ZERO, |turning| {
+                let at = view.eye + exact.x * a + exact.y * b + exact.z * c;
+                (turning.velocity + turning.spin.cross(at - turning.about)).as_vec3()
+            });
         let place = exact.x * a + exact.y * b + exact.z * c;
         Hit {
             depth: place.dot(view.forward.as_dvec3()) as f32,

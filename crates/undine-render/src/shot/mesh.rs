@@ -2,7 +2,7 @@
 
 use super::{Colouring, Numbers, Places, Vectors};
 use std::borrow::Cow;
-use undine_core::glam::{DMat3, DVec3, Vec3};
+use undine_core::glam::{DMat3, DQuat, DVec3, Vec3};
 use undine_core::mesh::Bounds;
 
 /// What the surface of a mesh is like.
@@ -17,6 +17,25 @@ pub enum Finish {
         /// How much of red, green and blue light a metre takes away [1/m].
         absorption: Vec3,
     },
+}
+
+/// How a whole thing moves and turns while the shutter is open.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Turning {
+    /// What it turns about, in the world [m].
+    pub about: DVec3,
+    /// How fast that moves [m/s].
+    pub velocity: DVec3,
+    /// How fast it turns, along the axis that it turns about [rad/s].
+    pub spin: DVec3,
+}
+
+impl Turning {
+    /// The turn until a moment [s], which is exact however far it goes, and where it leaves the origin of the world [m].
+    pub fn until(&self, moment: f64) -> (DMat3, DVec3) {
+        let turned = DMat3::from_quat(DQuat::from_scaled_axis(moment * self.spin));
+        (turned, self.about - turned * self.about + moment * self.velocity)
+    }
 }
 
 /// A mesh of triangles.
@@ -34,6 +53,8 @@ pub struct Mesh<'a> {
     pub smooth: bool,
     /// How fast its vertices are [m/s].
     pub velocities: Option<Vectors<'a>>,
+    /// How it moves as a whole, besides.
+    pub turning: Option<Turning>,
     /// What colours its vertices.
     pub values: Option<Numbers<'a>>,
     /// What colours it.

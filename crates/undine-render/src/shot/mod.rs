@@ -14,7 +14,7 @@ pub use camera::{Camera, Framing};
 pub use colouring::{Colouring, Numbers};
 pub use curves::Curves;
 pub use light::Light;
-pub use mesh::{Finish, Mesh};
+pub use mesh::{Finish, Mesh, Turning};
 pub use places::{Places, Vectors};
 pub use points::{PointChunk, Points, Radii};
 pub use volume::{Appearance, Chunk, Volume};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::f64::consts::{PI, TAU};
 use undine_core::glam::{DMat3, DVec3, Vec3};
 use undine_render::shot::{
-    Camera, Colouring, Finish, Light, Mesh, Numbers, Places, Shot, Subject, Vectors,
+    Camera, Colouring, Finish, Light, Mesh, Numbers, Places, Shot, Subject, Turning, Vectors,
 };
 use undine_render::{Image, Quality, RenderError, Size, render};
 
@@ -16,6 +16,7 @@ pub fn mesh<'a>(places: &'a [DVec3], triangles: &'a [[u32; 3]]) -> Mesh<'a> {
         normals: None,
         smooth: true,
         velocities: None,
+        turning: None,
         values: None,
         colouring: Colouring::Plain(Vec3::splat(0.5)),
         finish: Finish::Solid,
@@ -103,6 +104,37 @@ fn channels_are_interpolated_in_space_and_not_on_the_picture() {
         count += 1;
     }
     assert!(count > 500);
+}
+
+#[test]
+fn what_turns_moves_as_its_places_do() {
+    let places =
+        [DVec3::new(-3.0, -3.0, -6.0), DVec3::new(3.0, -3.0, 3.0), DVec3::new(0.0, 4.0, 0.0)];
+    let turning = Turning {
+        about: DVec3::new(0.5, 0.0, 0.0),
+        velocity: DVec3::new(0.0, 0.0, 2.0),
+        spin: DVec3::new(0.0, 3.0, 1.0),
+    };
+    let image = picture(Mesh { turning: Some(turning), ..mesh(&places, &[[0, 1, 2]]) });
+    let mut count = 0;
+    for n in (0..101 * 101).filter(|n| image.depth[*n].is_finite()) {
+        let depth = f64::from(image.depth[n]);
+        let place = DVec3::new(slope(n % 101) * depth, -slope(n / 101) * depth, 5.0 - depth);
+        let wanted = turning.velocity + turning.spin.cross(place - turning.about);
+        let found = image.velocity[n].as_dvec3();
+        assert!(found.distance(wanted) < 6e-2, "{n}: {found}, not {wanted}");
+        count += 1;
+    }
+    assert!(count > 500);
+}
+
+/// A quarter of a turn takes a place along its circle, not along its tangent.
+#[test]
+fn a_turn_goes_along_a_circle() {
+    let turning = Turning { about: DVec3::X, velocity: DVec3::Y, spin: DVec3::Z };
+    let (turned, moved) = turning.until(0.5 * PI);
+    let found = turned * DVec3::new(3.0, 0.0, 0.0) + moved;
+    assert!(found.distance(DVec3::new(1.0, 2.0 + 0.5 * PI, 0.0)) < 1e-12, "{found}");
 }
 
 #[test]

@@ -70,7 +70,13 @@ fn read(reading: &Reading, budget: &MemoryBudget) -> Result<Found, Fault> {
     let file = reading.file.as_path();
     let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = stem.unwrap_or_default();
-    let (read, says_axes) = match Format::of(file)? {
+    let format = Format::of(file)?;
+    if format != Format::Vdb {
+        // It is read whole. What is wrong with it is said then.
+        let length = std::fs::metadata(file).map_or(0, |about| about.len());
+        budget.check(&file.display().to_string(), length)?;
+    }
+    let (read, says_axes) = match format {
         Format::Vdb => return read_volume(reading, &name, budget),
         Format::Usda | Format::Usdc | Format::Usd => (read_scene(reading)?, true),
         _ => {

@@ -347,6 +347,11 @@ fn add_channels(
     Ok(RigidBody { id: ObjectId(usize::MAX), on, momentum, extra, led_by: None })
 }
 
+/// What a body takes while it is put where it begins, beside its channels [bytes].
+const BYTES_OF_START: u64 = 224;
+/// What a boundary particle takes while it is put where it begins, beside its channels [bytes].
+const BYTES_OF_POINT: u64 = 96;
+
 impl RigidBody {
     fn store(&self) -> StoreId {
         self.on.bodies.centres.points.into()
@@ -384,6 +389,10 @@ impl RigidBody {
             points: bodies.centres.points,
             orient: self.extra.orient,
             pivot: self.extra.pivot,
+            velocity: bodies.centres.velocity,
+            momentum: self.momentum,
+            inertia: bodies.inertia,
+            orientation: bodies.orientation,
             pieces,
             kinematic: self.led_by.is_some(),
         }));
@@ -407,7 +416,7 @@ impl RigidBody {
         })
     }
 
-    /// Puts bodies where they begin, with their boundary particles.
+    /// Puts bodies where they begin, with their boundary particles, if all of that fits into memory.
     fn fill(
         &mut self,
         ingest: &mut Ingest<'_>,
@@ -424,6 +433,14 @@ impl RigidBody {
             let what = format!("{places} bodies of {per_place} boundary particles are too many");
             return Err(ingest.bad("spacing", what, "give a larger spacing"));
         }
+        let channels = |points: Id<TopologicalParticles>| -> u64 {
+            let infos = ingest.world.points[points].channels().infos();
+            infos.map(|info| info.element.bytes() as u64).sum()
+        };
+        let each = places as u64 * (channels(self.on.bodies.centres.points) + BYTES_OF_START);
+        let boundary = (places * per_place) as u64 * (channels(self.on.points) + BYTES_OF_POINT);
+        let what = format!("{places} bodies with {} boundary particles", places * per_place);
+        ingest.world.budget.check(&what, each * setup.pieces.len() as u64 + boundary)?;
         let mut starts = Vec::new();
         for (place, &at) in setup.places.positions.iter().enumerate() {
             for piece in &setup.pieces {

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use super::manifest::Difference;
 use super::names::FrameId;
+use super::verify::{Damage, first_damaged};
 
 /// Why a cache cannot be opened, read or written.
 #[derive(Debug, Error)]
@@ -39,6 +40,20 @@ pub enum CacheError {
         folder: PathBuf,
         /// What differs, sorted by path.
         differences: Vec<Difference>,
+    },
+    /// Frames that the manifest lists are not as it lists them.
+    #[error(
+        "{} is not whole:\n{}  run with --from {} to make {} and all after it again, or with --keep to go on without",
+        folder.display(),
+        list(damage),
+        first_damaged(damage),
+        if damage.len() == 1 { "it" } else { "them" }
+    )]
+    Damaged {
+        /// The cache.
+        folder: PathBuf,
+        /// What is damaged, in order.
+        damage: Vec<Damage>,
     },
     /// A manifest that cannot be believed.
     #[error("{}: {why}; run with --fresh to begin again, or put the right file back", path.display())]
@@ -110,7 +125,15 @@ pub enum CacheError {
 impl CacheError {
     /// Whether the disk is at fault, and not the scene or the way we were called.
     pub fn is_disk(&self) -> bool {
-        matches!(self, CacheError::Disk(_))
+        matches!(self, CacheError::Disk(_) | CacheError::Damaged { .. })
+    }
+
+    /// The frame that a run has to begin with to make good what is damaged.
+    pub fn remade_from(&self) -> Option<i64> {
+        match self {
+            CacheError::Damaged { damage, .. } => Some(first_damaged(damage)),
+            _ => None,
+        }
     }
 }
 
@@ -224,12 +247,12 @@ impl fmt::Display for Doing {
     }
 }
 
-/// The first differences, one a line; a scene that has nothing in common would fill the screen.
-fn list(differences: &[Difference]) -> String {
+/// The first of them, one a line; a scene that has nothing in common would fill the screen.
+pub(super) fn list<T: fmt::Display>(found: &[T]) -> String {
     const SHOWN: usize = 20;
-    let mut text: String = differences.iter().take(SHOWN).map(|d| format!("  {d}\n")).collect();
-    if differences.len() > SHOWN {
-        text += &format!("  … and {} more\n", differences.len() - SHOWN);
+    let mut text: String = found.iter().take(SHOWN).map(|one| format!("  {one}\n")).collect();
+    if found.len() > SHOWN {
+        text += &format!("  … and {} more\n", found.len() - SHOWN);
     }
     text
 }

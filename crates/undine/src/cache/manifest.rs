@@ -124,6 +124,9 @@ pub struct Manifest {
     pub frames: Vec<FrameEntry>,
     /// The checkpoints that are whole, in order.
     pub checkpoints: Vec<CheckpointEntry>,
+    /// Moments that were found damaged, and that a run was told to go on without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<FrameId>,
     /// Files that are being removed; if a run ends before they are, the next one does it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) leaving: Vec<String>,
@@ -185,6 +188,7 @@ impl Manifest {
             earlier: Vec::new(),
             frames: Vec::new(),
             checkpoints: Vec::new(),
+            lost: Vec::new(),
             leaving: Vec::new(),
         }
     }

@@ -25,6 +25,7 @@ mod manifest;
 mod names;
 mod resume;
 mod sidecar;
+mod verify;
 
 use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -40,6 +41,7 @@ pub use manifest::{
 pub use names::{FrameId, LOCK, MANIFEST, MANIFEST_COPY, TEMPORARY};
 pub use resume::{Choice, Note, Start, Which};
 pub use sidecar::Lines;
+pub use verify::{Damage, Verified, verify};
 
 use folder::{Folder, temporary};
 
@@ -184,6 +186,17 @@ impl Cache {
     /// What is free for us where the cache lies [bytes]; nothing if the system does not tell.
     pub fn free(&self) -> Option<u64> {
         self.folder.disk.free(&self.folder.path).ok()
+    }
+
+    /// Reads every listed frame, and fails if one is not what the manifest says. `read` is told of all bytes and of those read.
+    pub fn check_frames(&self, read: &mut dyn FnMut(u64, u64)) -> Result<(), CacheError> {
+        let mut damage = verify::frames(&self.folder, &self.manifest, read)?;
+        damage.extend(self.manifest.lost.iter().map(|&frame| Damage::left_out(frame)));
+        damage.sort_by_key(|damage| damage.frame);
+        match damage.is_empty() {
+            true => Ok(()),
+            false => Err(CacheError::Damaged { folder: self.folder.path.clone(), damage }),
+        }
     }
 
     /// Reads every listed file, and says which are not what the manifest says.

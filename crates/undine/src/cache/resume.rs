@@ -10,6 +10,7 @@ use super::manifest::{
     CheckpointEntry, EarlierScene, FileEntry, FrameEntry, Manifest, SceneRecord,
 };
 use super::names::{self, FrameId, MANIFEST, MANIFEST_COPY, TEMPORARY};
+use super::verify::{Damage, remade_from};
 
 /// What the user wants done with what is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,7 +60,7 @@ pub enum Note {
         /// What is wrong with it.
         why: String,
     },
-    /// A frame before the start is damaged, and no longer listed.
+    /// A frame before the start is damaged, and the run was told to go on without it: it is no longer listed.
     Frame {
         /// The moment.
         frame: FrameId,
@@ -102,8 +103,8 @@ impl fmt::Display for Note {
             Note::Frame { frame, why } => {
                 write!(
                     f,
-                    "frame {frame} is damaged ({why}); --from {} makes it again",
-                    frame.frame()
+                    "frame {frame} is damaged ({why}) and left out; --from {} makes it again",
+                    remade_from(*frame)
                 )
             }
             Note::Redone { first, last, asked: None } => {
@@ -204,7 +205,21 @@ pub(super) fn decide(
 
     // Frames that stay were made by the scene before; those after the start will be made by this one.
     let mut manifest = Manifest::new(scene, keep);
-    manifest.frames = undamaged(folder, &files, stay, restored, notes)?;
+    let (whole, mut damage) = part(folder, &files, stay, restored)?;
+    let lost = before.lost.iter().copied();
+    manifest.lost =
+        lost.filter(|lost| after.is_some_and(|after| *lost <= FrameId::whole(after))).collect();
+    if choice.which == Which::Resume {
+        damage.extend(manifest.lost.iter().map(|&frame| Damage::left_out(frame)));
+        damage.sort_by_key(|damage| damage.frame);
+        if !damage.is_empty() {
+            return Err(CacheError::Damaged { folder: folder.path.clone(), damage });
+        }
+    }
+    manifest.lost.extend(damage.iter().map(|damage| damage.frame));
+    manifest.lost.sort();
+    notes.extend(damage.into_iter().map(|Damage { frame, why }| Note::Frame { frame, why }));
+    manifest.frames = whole;
     manifest.checkpoints = checkpoints;
     if let Some(after) = after {
         manifest.earlier.clone_from(&before.earlier);
@@ -263,16 +278,16 @@ fn usable(
     Ok(checkpoints)
 }
 
-/// The frames whose files are there with their lengths, and with their checksums too if `read` says to look inside: that
-/// takes as long as reading the whole cache, so it is done only when the manifest itself is in doubt.
-fn undamaged(
+/// The frames whose files are there with their lengths, and what is damaged of the others. With checksums too if `read` says
+/// to look inside: that takes as long as reading the whole cache, so a run that goes on does it only when the manifest itself
+/// is in doubt.
+fn part(
     folder: &Folder,
     files: &BTreeMap<String, u64>,
     frames: Vec<FrameEntry>,
     read: bool,
-    notes: &mut Vec<Note>,
-) -> Result<Vec<FrameEntry>, CacheError> {
-    let damage = |file: &FileEntry| match files.get(&file.name) {
+) -> Result<(Vec<FrameEntry>, Vec<Damage>), CacheError> {
+    let fault = |file: &FileEntry| match files.get(&file.name) {
         None => Ok(Some(format!("{} is missing", file.name))),
         Some(&length) if length != file.length => {
             Ok(Some(format!("{} has {length} bytes, not {}", file.name, file.length)))
@@ -280,15 +295,15 @@ fn undamaged(
         Some(_) if read => folder.verify(file),
         Some(_) => Ok(None),
     };
-    let mut whole = Vec::with_capacity(frames.len());
+    let (mut whole, mut damage) = (Vec::with_capacity(frames.len()), Vec::new());
     for entry in frames {
-        let found = entry.files.iter().map(damage).find_map(Result::transpose).transpose()?;
+        let found = entry.files.iter().map(fault).find_map(Result::transpose).transpose()?;
         match found {
-            Some(why) => notes.push(Note::Frame { frame: entry.frame, why }),
+            Some(why) => damage.push(Damage { frame: entry.frame, why }),
             None => whole.push(entry),
         }
     }
-    Ok(whole)
+    Ok((whole, damage))
 }
 
 /// The files that must go: those of dropped frames, of frames after the start that no manifest came to list, of checkpoints

@@ -54,6 +54,11 @@ impl StageFile {
         Ok(this)
     }
 
+    /// One that knows of no frames, for colliders and bodies in files that nobody keeps.
+    pub(crate) fn without_frames(shapes: ShapesFile) -> Self {
+        Self { shapes: Some(shapes), ..Self::default() }
+    }
+
     /// Whether a frame may say what is not known: until one has points, and the last, after what was written has changed.
     fn is_news(&self, stem: &str, entry: &FrameEntry, cache: &Cache) -> bool {
         let is_last = cache.frames().last() == Some(entry);

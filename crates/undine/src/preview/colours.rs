@@ -3,10 +3,16 @@
 use super::contents::{ColourBy, Contents, Role};
 use rayon::prelude::*;
 use undine_core::glam::Vec3;
-use undine_render::shot::Numbers;
+use undine_render::shot::{Appearance, Numbers};
 
 /// Points of no channel, linear.
 pub const POINTS: Vec3 = Vec3::new(0.06, 0.28, 0.60);
+
+/// Hair: dark, against the pale sky and ground.
+pub const HAIR: Vec3 = Vec3::new(0.085, 0.038, 0.017);
+
+/// How much of the light that it takes away smoke scatters: dark against sky and ground, which are pale.
+pub const SMOKE: Vec3 = Vec3::new(0.34, 0.31, 0.29);
 
 /// Surfaces of files.
 pub const SURFACE: Vec3 = Vec3::new(0.42, 0.46, 0.50);
@@ -32,6 +38,12 @@ pub fn of(role: Role) -> Vec3 {
         // Neighbours in a row differ, and each keeps its own in every frame.
         Role::Body(n) => BODIES[n % BODIES.len()] * (1.0 - 0.12 * ((n / BODIES.len()) % 3) as f32),
     }
+}
+
+/// What smoke, or fire, looks like in a picture.
+pub fn appearance(glows: bool) -> Appearance {
+    let glow = if glows { 1.0 } else { 0.0 };
+    Appearance::Smoke { albedo: SMOKE, forward: 0.35, multiple: 1.0, glow }
 }
 
 /// The numbers at both ends of the map: all but the lowest and highest hundredth of what there is, rounded outwards to 1, 2 or 5 times a

@@ -80,7 +80,13 @@ pub fn shot<'a>(
     }
     for curves in &contents.curves {
         let thickness = steady.bounds.map_or(1e-3, |bounds| 1e-3 * bounds.size().length()) as f32;
-        let chosen = render.radius.map(|radius| Radii::Same(radius as f32)).or(curves.radii);
+        // Hair that is much thinner than a pixel would be no more than a haze.
+        let seen = |radii: &Radii<'_>| match *radii {
+            Radii::Same(radius) => radius >= thickness,
+            Radii::Each(radii) => (0..radii.len()).any(|n| radii.at(n) >= thickness),
+        };
+        let chosen = render.radius.map(|radius| Radii::Same(radius as f32));
+        let chosen = chosen.or(curves.radii.filter(seen));
         subjects.push(Subject::Curves(Curves {
             positions: curves.positions,
             strands: curves.strands,
@@ -89,7 +95,7 @@ pub fn shot<'a>(
             values: curves.values,
             colouring: match curves.values {
                 Some(_) => colouring.clone(),
-                None => Colouring::Plain(colours::SURFACE),
+                None => Colouring::Plain(colours::HAIR),
             },
             hair: curves.values.is_none(),
         }));
@@ -165,6 +171,7 @@ fn mesh<'a>(solid: &Solid<'a>, render: &Render, colouring: &Colouring) -> Mesh<'
         normals: None,
         smooth: true,
         velocities: solid.velocities,
+        turning: solid.turning,
         values: solid.values.filter(|_| !is_water),
         colouring: match solid.values {
             Some(_) => colouring.clone(),

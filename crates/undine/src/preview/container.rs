@@ -153,6 +153,7 @@ mod tests {
             triangles: TRIANGLES.to_vec().into(),
             placed: None,
             velocities: None,
+            turning: None,
             values: None,
         }
     }

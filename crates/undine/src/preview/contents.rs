@@ -6,7 +6,9 @@ use undine_core::glam::{DMat3, DVec3};
 use undine_core::mesh::{Bounds, Strands};
 use undine_io::{Names, UpAxis, names};
 use undine_render::overlay::BucketBox;
-use undine_render::shot::{Ground, Numbers, Places, PointChunk, Radii, Vectors, Volume, most_of};
+use undine_render::shot::{
+    Ground, Numbers, Places, PointChunk, Radii, Turning, Vectors, Volume, most_of,
+};
 
 /// How much light a metre of smoke of density 1 takes away [1/m].
 pub const EXTINCTION: f32 = 8.0;
@@ -67,6 +69,8 @@ pub struct Solid<'a> {
     pub placed: Option<(DMat3, DVec3)>,
     /// How fast its vertices are [m/s].
     pub velocities: Option<Vectors<'a>>,
+    /// How it moves as a whole, besides.
+    pub turning: Option<Turning>,
     /// The channel that colours it.
     pub values: Option<Numbers<'a>>,
 }

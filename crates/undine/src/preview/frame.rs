@@ -1,7 +1,7 @@
 //! From where a picture is seen: a steady camera around what there is, one that the scene gives, or one that goes around.
 //!
-//! The camera of a picture depends on the first state of a run and on its own frame alone, so that a picture comes out the same
-//! whichever frames were drawn before it.
+//! The camera of a run's pictures depends on its first state alone, so that it stands still, and a picture comes out the same whichever
+//! frames were drawn before it.
 
 use super::contents::Contents;
 use undine_core::glam::{DQuat, DVec3};

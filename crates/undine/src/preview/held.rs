@@ -3,6 +3,7 @@
 //! Of several processes, the first draws: the particles of all are brought there, with what a picture needs of them. Of smoke it
 //! would see its own part alone, and so draws none.
 
+use super::colours;
 use super::contents::{
     Cloud, ColourBy, Contents, EXTINCTION, Role, Solid, Strings, called, is_size, is_velocity,
 };
@@ -20,12 +21,12 @@ use undine_core::volume::Voxels;
 use undine_core::{Bucket, CoreError, DiscreteVolume, Frame};
 use undine_geometry::form::mesh_of_level_set;
 use undine_geometry::meshing::{Smoothing, smooth};
-use undine_geometry::{Form, LevelSet, Triangles};
+use undine_geometry::{Form, LevelSet, Triangles, Twist};
 use undine_io::gather::{Order, gather};
 use undine_io::particles::points_of_particles;
 use undine_io::{Points, UpAxis, Values};
 use undine_render::overlay::BucketBox;
-use undine_render::shot::{Ground, Numbers, Places, PointChunk, Radii, Vectors, Volume};
+use undine_render::shot::{Ground, Numbers, Places, PointChunk, Radii, Turning, Vectors, Volume};
 use undine_scene::Render;
 use undine_sim::object::AnyObject;
 use undine_sim::offers::Looks;
@@ -308,6 +309,9 @@ impl<'w> Held<'w> {
         strands: Option<&Arc<Strands>>,
         by: ColourBy<'_>,
     ) -> Result<(), FrameError> {
+        // How fast it is would make the ends of hair as pale as the sky; whoever asks for it by name gets it.
+        let is_plain = strands.is_some() && by == ColourBy::Speed;
+        let by = if is_plain { ColourBy::Nothing } else { by };
         let set = points.channels();
         let positions = set.read(points.position(), READER)?;
         self.names.extend(set.infos().filter(|info| is_shown(info)).map(|info| called(&info.name)));
@@ -376,6 +380,7 @@ impl<'w> Held<'w> {
             triangles: surface.indices().into(),
             placed: None,
             velocities: None,
+            turning: None,
             values: None,
         }));
         let mut bodies = 0;
@@ -456,6 +461,7 @@ fn volumes<'a>(smoke: &'a Smoke<'_>) -> impl Iterator<Item = Volume<'a>> {
     let levels: BTreeSet<u8> = levels.collect();
     levels.into_iter().map(|level| Volume {
         extinction: EXTINCTION,
+        appearance: colours::appearance(smoke.temperature.is_some()),
         ..Volume::of_column(topology, &smoke.density, smoke.temperature.as_deref(), level)
     })
 }
@@ -476,6 +482,11 @@ fn add_shape<'a>(contents: &mut Contents<'a>, placed: &'a Placed, bodies: &mut u
             triangles: mesh.indices().into(),
             placed: Some((DMat3::from_quat(pose.rotation), pose.translation)),
             velocities: None,
+            turning: (placed.twist != Twist::default()).then_some(Turning {
+                about: placed.about,
+                velocity: placed.twist.linear,
+                spin: placed.twist.angular,
+            }),
             values: None,
         }),
         Form::Plane { point, normal } => contents.planes.push(Ground {

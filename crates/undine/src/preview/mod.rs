@@ -8,6 +8,7 @@ pub mod colours;
 pub mod compose;
 pub mod container;
 pub mod contents;
+mod expected;
 pub mod frame;
 pub mod held;
 mod record;
@@ -48,8 +49,8 @@ struct Viewed {
     render: Render,
     /// The Objects to show; all, if `None`.
     of: Option<Vec<ObjectId>>,
-    /// The box around what it shows of the first state.
-    first: Option<Bounds>,
+    /// The box that all its pictures show, if the first state tells.
+    bounds: Option<Bounds>,
     /// Of each collider in turn, whether it is opened: as the first state is seen, in all pictures.
     opened: Vec<bool>,
 }
@@ -102,12 +103,11 @@ impl Preview {
             let wanted = Wanted { by: ColourBy::Nothing, ..Wanted::of(&render) };
             let held = Held::of(simulation, &placed, of.as_deref(), wanted, settings.up)?;
             let contents = held.contents();
-            let first = contents.subject_bounds();
-            let bounds = frame::shown(first, &contents);
+            let bounds = expected::expected(scene, simulation, &contents);
             let opened = compose::opened(&contents, &render, bounds, time)?;
             drop(contents);
             drop(held);
-            preview.views.push(Viewed { render, of, first, opened });
+            preview.views.push(Viewed { render, of, bounds, opened });
         }
         Ok(Some(preview))
     }
@@ -162,7 +162,7 @@ impl Preview {
             }
             let contents = held.contents();
             let steady = Steady {
-                bounds: frame::shown(view.first, &contents),
+                bounds: view.bounds.or_else(|| frame::shown(None, &contents)),
                 range: view.render.range.or_else(|| colours::range(&contents, wanted.by)),
                 opened: view.opened.clone(),
             };

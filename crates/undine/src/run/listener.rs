@@ -18,6 +18,9 @@ pub trait Listener {
     /// Something that a person should know.
     fn note(&mut self, _note: &str) {}
 
+    /// So many of all bytes of a finished cache were read, to see that it is whole.
+    fn verified(&mut self, _all: u64, _read: u64) {}
+
     /// A substep of a frame ended.
     fn substep(&mut self, _frame: i64, _substep: u32) {}
 

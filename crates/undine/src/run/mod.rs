@@ -97,6 +97,11 @@ pub fn run(
     }
     let start = opened.as_ref().map(|(cache, start)| Begin::of(cache, start));
     let start = told_by_first(&**processes, start)?;
+    let next = start.after.map_or(first, |frame| frame + 1);
+    if let Some((cache, _)) = opened.as_ref().filter(|_| next > last) {
+        // Nobody looks at these frames again before they are used.
+        cache.check_frames(&mut |all, read| listener.verified(all, read))?;
+    }
     if let Some(checkpoint) = &start.checkpoint {
         go_on(&mut simulation, checkpoint)?;
     }
@@ -104,7 +109,6 @@ pub fn run(
         Some((cache, _)) => Some(Desk::new(cache, shapes, scene)?),
         None => None,
     };
-    let next = start.after.map_or(first, |frame| frame + 1);
     listener.begins((next, last), &folder);
     if next > last {
         if let Some(desk) = &desk {
@@ -226,7 +230,7 @@ fn advance(
         let report = FrameReport {
             frame: first,
             writing: writer.took(),
-            pictures: writer.pictures.took(listener),
+            pictures: writer.pictures.took(None, listener),
             ..FrameReport::default()
         };
         told(simulation, writer, &mut *listener, report, began)?;
@@ -238,6 +242,7 @@ fn advance(
         let mut watch = Watch::new(&mut *listener);
         watch.report.frame = frame;
         let mut failed = None;
+        let beside = writer.beside();
         let outcome = simulation.advance_frame(&mut watch, |simulation, part| {
             let id = match part + 1 == outputs {
                 true => Some(FrameId::whole(frame)),
@@ -254,9 +259,10 @@ fn advance(
         }
         outcome.map_err(RunError::stopped)?;
         let mut report = watch.report;
+        let simulated = began.elapsed().saturating_sub(writer.beside() - beside);
         writer.checkpoint(simulation, frame)?;
         report.writing = writer.took();
-        report.pictures = writer.pictures.took(listener);
+        report.pictures = writer.pictures.took(Some(simulated), listener);
         told(simulation, writer, &mut *listener, report, began)?;
     }
     Ok(())
@@ -367,6 +373,11 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
+    /// How long writing and drawing took since somebody asked.
+    fn beside(&self) -> Duration {
+        self.took + self.pictures.so_far()
+    }
+
     /// How long writing took since the last time that somebody asked.
     fn took(&mut self) -> Duration {
         std::mem::take(&mut self.took)

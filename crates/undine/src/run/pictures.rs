@@ -12,6 +12,12 @@ use undine_core::process::Processes;
 use undine_scene::Scene;
 use undine_sim::Simulation;
 
+/// What takes no longer than this is no reason to say anything.
+const SHORT: Duration = Duration::from_secs(1);
+
+/// What helps where pictures take longer than frames.
+const SLOW: &str = "`render every=32` draws fewer of them, `samples=2` coarser ones, and `render enabled=#false` none";
+
 /// Draws the pictures of a run, if it has any.
 pub(super) struct Pictures {
     preview: Option<Preview>,
@@ -83,10 +89,26 @@ impl Pictures {
         failed.iter().for_each(|why| self.wrong(why));
     }
 
-    /// How long drawing took since somebody asked; tells what went wrong meanwhile.
-    pub fn took(&mut self, listener: &mut dyn Listener) -> Duration {
+    /// How long drawing took since somebody asked; tells what went wrong meanwhile, and once if it took longer than simulating what
+    /// was drawn, which took so long.
+    pub fn took(&mut self, simulated: Option<Duration>, listener: &mut dyn Listener) -> Duration {
+        let took = std::mem::take(&mut self.took);
+        if let Some(simulated) = simulated.filter(|simulated| took > SHORT.max(*simulated)) {
+            let note = SLOW;
+            if self.told.insert(note.to_owned()) {
+                let (took, simulated) = (took.as_secs_f64(), simulated.as_secs_f64());
+                self.notes.push(format!(
+                    "a picture took {took:.1} s, and its frame {simulated:.1} s: {note}"
+                ));
+            }
+        }
         self.notes.drain(..).for_each(|note| listener.note(&note));
-        std::mem::take(&mut self.took)
+        took
+    }
+
+    /// How long drawing took since somebody asked.
+    pub fn so_far(&self) -> Duration {
+        self.took
     }
 
     /// All frames are there: sums them up, and says where the pictures are.
@@ -96,6 +118,6 @@ impl Pictures {
             Ok(made) => listener.pictures(preview.folder(), &made),
             Err(why) => self.wrong(&why),
         }
-        self.took(listener);
+        self.took(None, listener);
     }
 }

@@ -8,7 +8,7 @@ mod seen;
 use seen::Seen;
 use std::sync::Arc;
 use undine_core::glam::DVec3;
-use undine_geometry::{Detail, Form, Pose};
+use undine_geometry::{Detail, Form, Pose, Twist};
 use undine_sim::offers::{BodyLooks, Looks, PieceLooks};
 use undine_sim::{ObjectId, Result, Simulation};
 
@@ -30,6 +30,10 @@ pub struct Placed {
     pub form: Arc<Form>,
     /// Where it is.
     pub pose: Pose,
+    /// How it moves: a point x at the velocity linear + angular × (x − about).
+    pub twist: Twist,
+    /// What it turns about, in the world [m].
+    pub about: DVec3,
 }
 
 /// What a shape belongs to.
@@ -136,6 +140,8 @@ impl Thing {
             Source::Input { name, seen, names } => {
                 let data = simulation.inputs().data(name, time)?;
                 let pose = data.pose(time);
+                let twist = data.motion.as_ref().map(|motion| motion.twist(time));
+                let twist = twist.unwrap_or_default();
                 let forms = seen.forms(&data.geometry)?;
                 extend_names(names, &self.path, forms.len());
                 let placed = forms.iter().zip(names.iter());
@@ -145,19 +151,24 @@ impl Thing {
                         kind,
                         form: form.clone(),
                         pose,
+                        twist,
+                        about: pose.translation,
                     })
                     .collect())
             }
             Source::Bodies { looks, forms, names } => {
                 let poses = poses(looks, simulation)?;
+                let (centres, twists) = twists(looks, simulation)?;
                 let mut names = names.iter();
                 let mut placed = Vec::with_capacity(poses.len());
-                for (pose, forms) in poses.iter().zip(forms.iter().cycle()) {
+                for (n, (pose, forms)) in poses.iter().zip(forms.iter().cycle()).enumerate() {
                     placed.extend(forms.iter().zip(&mut names).map(|(form, name)| Placed {
                         name: name.clone(),
                         kind,
                         form: form.clone(),
                         pose: *pose,
+                        twist: twists[n],
+                        about: centres[n],
                     }));
                 }
                 Ok(placed)
@@ -207,6 +218,19 @@ fn poses(looks: &BodyLooks, simulation: &Simulation) -> Result<Vec<Pose>> {
     let pose =
         |n: usize| Pose { rotation: orient[n], translation: centre[n] - orient[n] * pivot[n] };
     Ok((0..points.len()).map(pose).collect())
+}
+
+/// The centres of bodies [m], and how they move about these.
+fn twists(looks: &BodyLooks, simulation: &Simulation) -> Result<(Vec<DVec3>, Vec<Twist>)> {
+    let points = &simulation.world.points[looks.points];
+    let centre = points.column(points.position())?;
+    let (velocity, momentum) = (points.column(looks.velocity)?, points.column(looks.momentum)?);
+    let (turn, inertia) = (points.column(looks.orientation)?, points.column(looks.inertia)?);
+    let twist = |n: usize| Twist {
+        linear: velocity[n],
+        angular: turn[n] * ((turn[n].inverse() * momentum[n]) / inertia[n]),
+    };
+    Ok((centre[..points.len()].to_vec(), (0..points.len()).map(twist).collect()))
 }
 
 /// A name for each form of one thing.

@@ -3,11 +3,11 @@
 use super::error::ViewError;
 use super::pieces::{numbers, pieces};
 use crate::prepare;
-use crate::preview::ColourBy;
 use crate::preview::contents::{
     Cloud, Contents, EXTINCTION, Role, Solid, Strings, called, is_size, is_velocity,
 };
 use crate::preview::held::{mesh_of_liquid, vectors};
+use crate::preview::{ColourBy, colours};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use undine_core::glam::DVec3;
@@ -275,6 +275,7 @@ impl Table {
                 triangles: self.triangles.as_slice().into(),
                 placed: None,
                 velocities,
+                turning: None,
                 // A surface is coloured by what was asked for, and by nothing of its own accord.
                 values: values.filter(|_| is_subject && by != ColourBy::Speed),
             });
@@ -284,7 +285,7 @@ impl Table {
                 strands: &curves.strands,
                 radii: sizes,
                 velocities,
-                values,
+                values: values.filter(|_| by != ColourBy::Speed),
             });
         } else if !positions.is_empty() {
             let (is_sized, is_valued) = (sizes.is_some(), values.is_some());
@@ -302,7 +303,8 @@ impl Smoke {
             Some(tree) => volume.with_temperature(tree),
             None => volume,
         };
-        Ok(Volume { extinction: EXTINCTION, ..volume })
+        let appearance = colours::appearance(self.temperature.is_some());
+        Ok(Volume { extinction: EXTINCTION, appearance, ..volume })
     }
 }
 

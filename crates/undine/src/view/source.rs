@@ -62,6 +62,14 @@ pub struct Frames {
     pub step: u64,
 }
 
+impl Frames {
+    /// Whether a frame is among them.
+    pub fn has(&self, frame: i64) -> bool {
+        (self.first..=self.last).contains(&frame)
+            && frame.abs_diff(self.first) % self.step.max(1) == 0
+    }
+}
+
 impl Source {
     /// Finds out what somebody means: a cache, a scene, a file, or a sequence such as `splash.####.ply`.
     pub fn open(what: &str) -> Result<Self, ViewError> {
@@ -229,12 +237,11 @@ impl Source {
 
     /// The frames that were asked for and are there; all, if none were asked for.
     pub fn chosen(&self, asked: Option<Frames>) -> Result<Vec<i64>, ViewError> {
-        let Some(Frames { first, last, step }) = asked else { return Ok(self.frames.clone()) };
-        let is_asked = |frame: &&i64| {
-            (first..=last).contains(*frame) && (**frame).abs_diff(first) % step.max(1) == 0
-        };
-        let found: Vec<i64> = self.frames.iter().filter(is_asked).copied().collect();
+        let Some(asked) = asked else { return Ok(self.frames.clone()) };
+        let found: Vec<i64> =
+            self.frames.iter().copied().filter(|&frame| asked.has(frame)).collect();
         if found.is_empty() {
+            let Frames { first, last, .. } = asked;
             let asked = if first == last { first.to_string() } else { format!("{first}-{last}") };
             let there = in_words(&self.frames);
             return Err(ViewError::Frame { what: self.what.clone(), asked, there });

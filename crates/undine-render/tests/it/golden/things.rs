@@ -33,6 +33,7 @@ pub fn solid(made: &Triangles, colour: Vec3, turn: f64, place: [f64; 3]) -> Mesh
         normals: None,
         smooth: true,
         velocities: None,
+        turning: None,
         values: None,
         colouring: Colouring::Plain(colour),
         finish: Finish::Solid,

@@ -85,16 +85,48 @@ fn without_any_whole_checkpoint_a_run_begins_again() {
 }
 
 #[test]
-fn a_damaged_frame_before_the_start_is_told_and_no_longer_listed() {
+fn a_damaged_frame_before_the_start_ends_every_run_until_it_is_made_again_or_left_out() {
     let (run, disk) = finished();
     disk.put(&path("liquid.1002.ply"), b"cut short");
-    let start = go(&run, &disk).unwrap();
+    disk.take(&path("spray.1004.bgeo.sc"));
+    let before = disk.files();
+    let refused = |run: &Run, disk: &FaultyDisk| {
+        let error = go(run, disk).unwrap_err();
+        assert_eq!(error.remade_from(), Some(1002), "{error}");
+        assert!(error.is_disk(), "{error}");
+        error.to_string()
+    };
+    for _ in 0..2 {
+        let told = refused(&run, &disk);
+        for part in ["liquid.1002.ply has 9 bytes", "spray.1004", "--from 1002", "--keep"] {
+            assert!(told.contains(part), "no {part} in {told}");
+        }
+        assert_eq!(disk.files(), before);
+    }
+    let with = |which, from| Run { choice: Choice { which, from }, ..run.clone() };
+    let start = go(&with(Which::Keep, None), &disk).unwrap();
     assert!(
-        matches!(&start.notes[..], [Note::Frame { frame, .. }] if *frame == FrameId::whole(1002))
+        matches!(&start.notes[..], [Note::Frame { frame, .. }, Note::Frame { .. }] if *frame == FrameId::whole(1002))
     );
-    let again = Run { choice: Choice { from: Some(1002), ..Choice::default() }, ..run };
-    assert_eq!(go(&again, &disk).unwrap().after, Some(1001));
+    // What was left out is not forgotten.
+    assert!(refused(&run, &disk).contains("went on without"));
+    assert_eq!(go(&with(Which::Resume, Some(1002)), &disk).unwrap().after, Some(1001));
     assert_eq!(compared(&disk), compared(&finished().1));
+}
+
+#[test]
+fn a_frame_with_other_bytes_is_found_where_a_finished_cache_is_read() {
+    let (run, disk) = finished();
+    let mut bytes = disk.files()["liquid.1003.ply"].clone();
+    bytes[50] ^= 1;
+    disk.put(&path("liquid.1003.ply"), &bytes);
+    let (cache, _) = run.open(Arc::new(disk.clone()), Path::new(FOLDER)).unwrap();
+    let mut read = Vec::new();
+    let error = cache.check_frames(&mut |all, now| read.push((all, now))).unwrap_err();
+    assert_eq!(error.remade_from(), Some(1003));
+    assert!(error.to_string().contains("another checksum"), "{error}");
+    // Five frames with files of 100 and 50 bytes.
+    assert_eq!((read.len(), read.last()), (10, Some(&(750, 750))));
 }
 
 #[test]
@@ -178,7 +210,7 @@ fn a_lost_or_damaged_manifest_is_restored_from_its_copy_if_all_files_agree() {
         bytes[50] ^= 1;
         disk.put(&path("liquid.1002.ply"), &bytes);
         disk.take(&path(MANIFEST));
-        assert!(matches!(go(&run, &disk).unwrap().notes[..], [Note::Restored, Note::Frame { .. }]));
+        assert_eq!(go(&run, &disk).unwrap_err().remade_from(), Some(1002));
     }
 }
 

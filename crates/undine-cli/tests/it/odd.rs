@@ -1,0 +1,144 @@
+//! Odd words, files and moments: what is wrong is said before there is work to lose, and said briefly.
+
+use crate::program::{SCENE, Stage, ended, of, succeeds, undine};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+#[test]
+fn names_without_end_and_empty_frames_are_refused_before_anything_is_made() {
+    let long = "a".repeat(300);
+    for (scene, told) in [
+        (SCENE.replace("\"thrown\"", &format!("\"{long}\"")), "at most"),
+        (SCENE.replace("\"balls\"", &format!("\"{long}\"")), "no good name for a file"),
+        // Short enough for itself, too long with frame and extension.
+        (SCENE.replace("\"balls\"", &format!("\"{}\"", &long[..196])), "no good name for a file"),
+        (SCENE.replace("frames=24", "frames=\"\""), "no range of frames"),
+    ] {
+        let stage = Stage::new(&scene);
+        for command in ["check", "run"] {
+            let refused = ended(&[command, &stage.scene()]);
+            assert_eq!(refused.code, 2, "{command}: {}{}", refused.out, refused.error);
+            assert!(refused.error.contains(told), "no {told} in\n{}", refused.error);
+            assert!(refused.error.contains("scene.kdl"), "{}", refused.error);
+        }
+        assert!(!stage.cache().exists());
+    }
+}
+
+#[test]
+fn frames_that_cannot_go_to_a_folder_are_refused_with_the_line() {
+    for dir in ["/dev/null", "/dev/null/cache", "scene.kdl"] {
+        let stage = Stage::new(&SCENE.replace("dir=\"cache\"", &format!("dir=\"{dir}\"")));
+        for command in ["check", "run"] {
+            let refused = ended(&[command, &stage.scene()]);
+            assert_eq!(refused.code, 2, "{dir}: {}", refused.error);
+            for word in ["is no folder", "scene.kdl:11", "dir="] {
+                assert!(refused.error.contains(word), "no {word} in\n{}", refused.error);
+            }
+        }
+    }
+}
+
+#[test]
+fn lines_of_megabytes_are_cut_in_what_is_said_of_them() {
+    let long = "x".repeat(6_000_000);
+    let stage = Stage::new("");
+    let path = stage.path().join("long.kdl");
+    let name = path.display().to_string();
+    for text in [
+        format!("setup \"a\" frames=3 nonsense=\"{long}\"\n"),
+        format!("setup \"a\" frames=3\n{long} a=1\n"),
+        format!("setup \"a\" frames=\"{long}\"\n"),
+        format!("setup \"{long}\" frames=3\n"),
+        format!("setup \"a\" frames=3\nparticles \"{long}\" input=\"a\"\n"),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let refused = ended(&["check", &name]);
+        assert_eq!(refused.code, 2, "{}", &refused.error[..500.min(refused.error.len())]);
+        assert!((50..5000).contains(&refused.error.len()), "{} bytes", refused.error.len());
+    }
+    let file = stage.path().join("long.ply");
+    std::fs::write(&file, format!("ply\nformat {long} 1.0\n")).unwrap();
+    let refused = ended(&["info", &file.display().to_string()]);
+    assert!(refused.error.len() < 5000, "{} bytes", refused.error.len());
+}
+
+#[test]
+fn a_trace_that_cannot_be_written_is_told() {
+    if !Path::new("/dev/full").exists() {
+        return;
+    }
+    let stage = Stage::new(SCENE);
+    let refused = ended(&["run", &stage.scene(), "--frames", "2", "--trace", "/dev/full"]);
+    assert_eq!(refused.code, 5, "{}", refused.error);
+    assert!(refused.error.contains("/dev/full"), "{}", refused.error);
+    assert!(!stage.cache().exists());
+}
+
+#[test]
+fn every_other_file_is_converted_shown_and_meshed() {
+    let stage = Stage::new(SCENE);
+    succeeds(&["run", &stage.scene(), "--quiet", "--frames", "5"]);
+    let at = |name: &str| stage.path().join(name).display().to_string();
+    let from = at("cache/balls.####.usdc");
+    let there =
+        |name: &str| (1..=5).filter(|n| stage.path().join(format!("{name}.000{n}.ply")).exists());
+    succeeds(&["convert", &from, &at("b.####.ply"), "--frames", "1-5:2"]);
+    assert_eq!(there("b").collect::<Vec<_>>(), [1, 3, 5]);
+    succeeds(&["surface", &from, &at("s.####.ply"), "--frames", "2-5:3", "--radius", "3 cm"]);
+    assert_eq!(there("s").collect::<Vec<_>>(), [2, 5]);
+    // One of them is one file.
+    succeeds(&["convert", &from, &at("one.ply"), "--frames", "4-5:2"]);
+    let out = succeeds(&["info", &at("b.####.ply"), "--frames", "1-5:4"]);
+    assert!(out.contains("2 frames from 1 to 5"), "{out}");
+    let refused = ended(&["convert", &at("b.####.ply"), &at("c.####.ply"), "--frames", "2-5:2"]);
+    assert_eq!(refused.code, 2, "{}", refused.error);
+}
+
+#[test]
+fn files_with_z_up_are_shown_as_they_are() {
+    let stage = Stage::new(&SCENE.replace("substeps=4", "substeps=4 up=\"z\""));
+    succeeds(&["run", &stage.scene(), "--quiet", "--frames", "1"]);
+    let out = succeeds(&["info", &stage.cache().join("balls.0001.usdc").display().to_string()]);
+    let boxes: Vec<&str> = out.lines().filter_map(|line| line.trim().strip_prefix("box")).collect();
+    assert!(boxes.len() == 2 && boxes[0] == boxes[1], "{out}");
+    // As the scene has it, whose velocity is 2 6 0 m/s.
+    assert!(out.contains("2 6 0 to 2 6 0"), "{out}");
+}
+
+#[test]
+fn pages_and_pictures_say_where_they_are() {
+    let stage = Stage::new(SCENE);
+    succeeds(&["run", &stage.scene(), "--quiet", "--frames", "2"]);
+    let here = stage.path().canonicalize().unwrap().display().to_string();
+    for (words, file) in [
+        (["compare", "cache", "cache"], "compare.0002.png"),
+        (["report", "cache", "cache"], "comparison.html"),
+    ] {
+        let out = of(undine(&words).current_dir(stage.path()).output().unwrap());
+        assert_eq!(out.code, 0, "{}", out.error);
+        assert!(out.out.contains(&format!("{here}/{file}")), "{}", out.out);
+    }
+}
+
+#[test]
+fn what_farms_send_ends_a_run_as_ctrl_c_does() {
+    let stage = Stage::new(&SCENE.replace("frames=24", "frames=100000"));
+    for (signal, first) in [(libc::SIGINT, false), (libc::SIGTERM, false), (libc::SIGTERM, true)] {
+        let mut run = undine(&["run", &stage.scene(), "--fresh"]);
+        let run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let began = Instant::now();
+        // Before the first frame, too, there is nothing that ends otherwise.
+        let wait = if first { Duration::from_millis(30) } else { Duration::from_secs(60) };
+        while began.elapsed() < wait && !stage.cache().join("balls.0003.usdc").exists() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // SAFETY: the process is a child that has not been waited for.
+        unsafe { libc::kill(run.id() as i32, signal) };
+        let ended = of(run.wait_with_output().unwrap());
+        assert_eq!(ended.code, 130, "{}", ended.error);
+        assert!(first || ended.error.contains("interrupted"), "{}", ended.error);
+        let _ = std::fs::remove_dir_all(stage.cache());
+    }
+}
