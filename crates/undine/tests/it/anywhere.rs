@@ -1,8 +1,9 @@
 //! A scene does not know where it is: moved by whole voxels, everything in it is the same, and lies at the same places of it.
 //!
 //! What the scene puts at places that are exact in binary, and what is only on voxels, keeps its bits. Bodies and walls that are turned are
-//! in doubles of the world, so that rounding is another one 10 km away, which grows as anything does in a flow that tumbles: to less than
-//! 1e-4 of what there is in these few frames.
+//! in doubles of the world, so that rounding is another one 10 km away: 1.8e-12 m. In a flow that tumbles it grows as any nudge of that size
+//! does, some tenfold in a frame: a cork that is nudged by it where it is has 4e-6 of its energy more or less after 5 frames, and 1.5e-4
+//! after 7.
 
 use std::path::Path;
 use undine::{catalogue, prepare};
@@ -30,8 +31,9 @@ fn after(scene: &Scene, frames: u32) -> Simulation {
 fn moved(text: &str, by: DVec3) -> Scene {
     let mut text = text.to_owned();
     for (axis, name) in ["X", "Y", "Z"].into_iter().enumerate() {
-        let mut parts = text.split(&format!("{name}(")).map(str::to_owned);
-        let mut made = parts.next().unwrap_or_default();
+        let begin = format!("{name}(");
+        let mut parts = text.split(&begin);
+        let mut made = parts.next().unwrap_or_default().to_owned();
         for part in parts {
             let (number, rest) = part.split_once(')').expect("a place");
             let number: f64 = number.parse().expect("a number");
@@ -168,12 +170,15 @@ fn water_in_a_tank_keeps_its_bits_wherever_it_is() {
     }
 }
 
+/// So many frames a nudge of the size of rounding takes to grow to less than 1e-4.
+const CORK_FRAMES: u32 = 6;
+
 #[test]
 fn a_cork_floats_in_the_same_way_wherever_it_is() {
     let text = format!("{TANK}{CORK}");
-    let here = after(&moved(&text, DVec3::ZERO), 8);
+    let here = after(&moved(&text, DVec3::ZERO), CORK_FRAMES);
     for by in moves().into_iter().chain([2048.0 * DVec3::X]) {
-        let there = after(&moved(&text, by), 8);
+        let there = after(&moved(&text, by), CORK_FRAMES);
         assert_eq!(places(&there, by).len(), places(&here, DVec3::ZERO).len(), "{by}");
         let found = differences(&here, &there, by);
         assert!(found.iter().all(|off| *off < 1e-4), "{by}: {found:?}");
