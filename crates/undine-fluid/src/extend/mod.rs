@@ -8,6 +8,10 @@
 //! Where particles brought a velocity to a face in a wall, it is its change in the step that goes on, and not the velocity itself: at
 //! the rim of a liquid that spins in a drum, the mean of what is further in would be slower each time. At a surface the mean
 //! keeps the motion of single particles from being taken for that of the liquid.
+//!
+//! A face of which walls leave little open has a velocity that makes up for that: a sliver beside a wall takes what the pressure
+//! of the cell before it presses through it, however fast. Particles feel a face whole, so that theirs is the solved velocity by
+//! the part that is open, and for the rest what goes on from the faces around it.
 
 pub(crate) mod bits;
 mod cells;
@@ -15,6 +19,7 @@ mod constrain;
 
 pub use cells::extend_cells;
 
+use crate::field;
 use crate::second_order::Brought;
 use bits::{FULL, Padded, shifted_up};
 use undine_core::access::VoxelNeighbourhood;
@@ -25,6 +30,9 @@ use undine_sim::offers::FluidField;
 
 /// How far behind thin walls velocities go on [voxels]: the reach of a kernel.
 const BEHIND: u32 = 2;
+
+/// A face that is open by this part or more keeps the velocity that was solved for.
+const WIDE: f32 = 0.5;
 
 /// Extends the velocity of a fluid by `voxels` beyond the faces of its cells. Faces farther away keep what they have.
 pub fn extend(
@@ -150,7 +158,10 @@ impl Extension<'_> {
     fn find_solved(&self) -> Result<bool> {
         let (volume, masks, walls) = (self.volume, self.masks, self.field.walls);
         let kernel = (
-            volume.around(self.field.cells.words, 1),
+            (
+                volume.around(self.field.cells.words, 1),
+                field::gaps(volume).map(|gaps| volume.around(gaps.words, 1)),
+            ),
             walls.area.faces.map(|face| volume.own(face)),
             volume.around(walls.volume, 1),
             [self.known.solved, self.known.reached, self.known.walled]
@@ -158,7 +169,7 @@ impl Extension<'_> {
         );
         let any = self.accessor("find solved faces").reduce(
             kernel,
-            |_, (cells, area, open, [solved, reached, walled])| {
+            |_, ((cells, gaps), area, open, [solved, reached, walled])| {
                 let mut has_thin_walls = false;
                 // What is not measured, and so negative, is open.
                 let has_room = bits::where_not_zero(open.chunk());
@@ -166,10 +177,16 @@ impl Extension<'_> {
                     solved.into_iter().zip(reached).zip(walled).enumerate()
                 {
                     let is_open = bits::positive(area[axis]);
+                    // What flows in a gap flows nowhere else.
+                    let is_wide = bits::at_least(area[axis], WIDE);
+                    let in_gap = gaps.as_ref().map_or([0; 8], |gaps| {
+                        let below = shifted_up(gaps, axis);
+                        std::array::from_fn(|x| gaps.chunk()[x] | below[x])
+                    });
                     let below = shifted_up(&cells, axis);
                     for (x, (solved, reached)) in solved.iter_mut().zip(reached).enumerate() {
                         *solved = (cells.chunk()[x] | below[x]) & is_open[x];
-                        *reached = *solved;
+                        *reached = *solved & (is_wide[x] | in_gap[x]);
                     }
                     let mut back = [0; 3];
                     back[axis] = 1;
@@ -200,14 +217,14 @@ impl Extension<'_> {
                 self.field.velocity.faces.map(|face| volume.around(face, 1)),
                 self.brought.map(|brought| {
                     let both = [brought.velocity, brought.mass];
-                    let area = self.field.walls.area;
-                    (
-                        both.map(|of| of.faces.map(|face| volume.around(face, 1))),
-                        area.faces.map(|face| volume.own(face)),
-                    )
+                    both.map(|of| of.faces.map(|face| volume.around(face, 1)))
                 }),
+                (
+                    self.field.walls.area.faces.map(|face| volume.own(face)),
+                    known.solved.map(|mask| masks.own(mask.words)),
+                ),
             ),
-            |_, (reached, walled, velocity, brought)| {
+            |_, (reached, walled, velocity, brought, (area, solved))| {
                 let mut layer = Values::new();
                 let walled = walled.map(|walled| walled.map(|walled| Padded::load(&walled)));
                 for axis in 0..3 {
@@ -218,18 +235,22 @@ impl Extension<'_> {
                     links.each_new(|n, from| {
                         let velocity = &velocity[axis];
                         let is_met = |mass: &VoxelNeighbourhood<'_, f32>| mass.chunk()[n] > 0.0;
-                        let met =
-                            brought.as_ref().is_some_and(|([_, mass], _)| is_met(&mass[axis]));
+                        let met = brought.as_ref().is_some_and(|[_, mass]| is_met(&mass[axis]));
                         if through == Through::ThinWalls && !met {
                             return;
                         }
+                        let is_solved = Mask(solved[axis]).get(n);
                         let value = match &brought {
-                            Some(([before, mass], area)) if area[axis][n] <= 0.0 => {
+                            Some([before, mass]) if is_solved || area[axis][n] <= 0.0 => {
                                 changed(velocity, &before[axis], &mass[axis], n, from)
                             }
                             _ => None,
                         };
-                        let value = value.unwrap_or_else(|| mean(velocity, n, from));
+                        let mut value = value.unwrap_or_else(|| mean(velocity, n, from));
+                        if is_solved {
+                            let own = velocity.chunk()[n];
+                            value += area[axis][n] / WIDE * (own - value);
+                        }
                         layer.push((axis as u8, n as u16, value));
                     });
                 }

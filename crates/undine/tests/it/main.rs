@@ -9,6 +9,7 @@ mod coupling;
 mod displaced;
 mod exchange;
 mod files;
+mod gaps;
 #[cfg(feature = "peer-chromium")]
 mod peer_chromium;
 mod pictures;
@@ -16,6 +17,7 @@ mod report;
 mod rod_in_air;
 mod scenes;
 mod shapes;
+mod slivers;
 mod surfaces;
 mod suspension;
 mod whole;
