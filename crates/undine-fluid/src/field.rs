@@ -1,7 +1,7 @@
 //! The channels of a fluid on a MAC grid: what liquids, gases and all that acts on them agree on.
 
 use undine_core::glam::Vec3;
-use undine_core::volume::{MacHandle, Resolution, VoxelShape};
+use undine_core::volume::{MacHandle, MaskHandle, Resolution, VoxelShape};
 use undine_core::{ChannelSpec, DiscreteVolume};
 use undine_sim::offers::{Coupling, FluidField, FluidParticles, Walls};
 use undine_sim::{Id, Result};
@@ -23,6 +23,14 @@ pub const SURFACE_REACH: f32 = 3.0;
 /// The channel with what cells of a liquid hold themselves, where it has an [`Interior`](undine_sim::offers::Interior).
 pub const INTERIOR: &str = "deep-mass";
 
+/// The mask of cells in gaps between rigid bodies and other solids.
+pub const GAPS: &str = "gaps";
+
+/// The cells in gaps between rigid bodies and other solids, so thin that no particles tell whether they are wet.
+pub fn gaps(volume: &DiscreteVolume) -> Option<MaskHandle> {
+    volume.mask(GAPS).ok()
+}
+
 /// Adds the channels of a fluid to a volume, on cells and faces of 8³ to a Bucket.
 ///
 /// | channel | on | |
@@ -33,6 +41,7 @@ pub const INTERIOR: &str = "deep-mass";
 /// | `surface` | cells | signed distance to the surface [m], of a liquid |
 /// | `cells` | cells | which of them hold fluid |
 /// | `open`, `open-volume` | faces, cells | how much solids leave open; `open-volume` is negative where that is not known yet |
+/// | `gaps` | cells | which of them lie between solids that face each other |
 /// | `wall-v` | faces | velocity of the nearest solid across the face [m/s] |
 /// | `wall-distance` | cells | signed distance to the nearest solid [m] |
 pub fn add_channels(
@@ -65,6 +74,7 @@ pub fn add_channels_in_wind(
             cells,
         )?,
     };
+    volume.add_mask_channel(&ChannelSpec::new(GAPS, 0).internal().transient(), edge)?;
     let distance = match fluid.has_surface {
         true => Some(volume.add_channel(&number("surface", outside).unit("m"), cells)?),
         false => None,

@@ -17,7 +17,7 @@ use undine_core::domain::Slot;
 use undine_core::glam::{DVec3, IVec3};
 use undine_core::{Bucket, DiscreteVolume, GridDomain, Handle};
 use undine_geometry::fractions::Cutter;
-use undine_geometry::{ColliderStep, Solid, Twist};
+use undine_geometry::{Solid, Twist};
 use undine_linsolve::pressure::{MOTIONS, Motion, PressureSystem, RigidTerm, place};
 use undine_sim::Result;
 use undine_sim::offers::FluidField;
@@ -58,7 +58,7 @@ pub struct Covered {
 }
 
 /// What a body covers of a fluid where it is at the end of a step. Each process finds what is beside its own cells.
-pub fn covered(domain: &GridDomain, volume: &DiscreteVolume, body: &ColliderStep<'_>) -> Coverage {
+pub fn covered(domain: &GridDomain, volume: &DiscreteVolume, body: &dyn Solid) -> Coverage {
     let frame = *domain.frame();
     let Some(bounds) = body.bounds() else { return Coverage::default() };
     let (voxel, size) = (frame.voxel_size(0), frame.bucket_size(0));

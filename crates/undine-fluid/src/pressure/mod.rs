@@ -22,12 +22,15 @@ pub use tension::Tension;
 use crate::bodies::Swimmers;
 use crate::field::{MIXED, add_mixed};
 use crate::solved::Solve;
+use crate::walls::apart::{self, Apart};
+use crate::walls::settled::Settled;
 use undine_core::ChannelSpec;
 use undine_core::Handle;
 use undine_core::volume::VoxelShape;
+use undine_geometry::{Collider, Solid};
 use undine_schema::{Declaration, Dimension, Kind, Parameter};
 use undine_sim::offers::{Coupling, FluidField};
-use undine_sim::{Ingest, Moment, ObjectId, Operator, Result, Stage, StoreId, Tasks, World};
+use undine_sim::{Id, Ingest, Moment, ObjectId, Operator, Result, Stage, StoreId, Tasks, World};
 
 /// "Incompressible."
 pub const DECLARATION: Declaration = Declaration {
@@ -68,6 +71,8 @@ pub const DECLARATION: Declaration = Declaration {
 pub struct Pressure {
     on: Vec<On>,
     swimmers: Swimmers,
+    /// What bodies keep apart from.
+    colliders: Vec<Id<Option<Collider>>>,
     settings: Settings,
     /// Whether it has said already that walls or sources press liquid together.
     has_warned: bool,
@@ -112,7 +117,9 @@ impl Operator for Pressure {
             ingest.world.objects[object.0].swims = !solids.kinematic;
         }
         let settings = Settings::default();
-        let mut pressure = Self { on, swimmers, settings, has_warned: false };
+        let collider = |id: &ObjectId| ingest.world.object(*id).offers.collider;
+        let colliders = scope.iter().filter_map(collider).collect();
+        let mut pressure = Self { on, swimmers, colliders, settings, has_warned: false };
         pressure.update(ingest)?;
         Ok(Some(pressure))
     }
@@ -176,14 +183,23 @@ impl Operator for Pressure {
 impl Pressure {
     /// Which faces of fluids bodies will cover, where they would fly freely.
     fn find_bodies(&mut self, world: &mut World, now: &Moment) -> Result<()> {
-        let colliders = self.swimmers.begin(world, now)?;
+        let bodies = self.swimmers.begin(world, now)?;
+        let walls = self.colliders.iter().filter_map(|id| world.colliders[*id].as_ref());
+        let count = walls.clone().count();
+        let steps = walls
+            .chain(&bodies)
+            .map(|collider| collider.during(now.time, now.time + now.step))
+            .collect::<Result<Vec<_>, _>>()?;
+        let bounds: Vec<_> = steps.iter().map(Solid::bounds).collect();
         for on in &mut self.on {
             let domain = &world.domains[world.object(on.object).domain];
             let volume = &world.volumes[on.field.volume];
+            let voxel = domain.frame().voxel_size(0);
             on.bodies.clear();
-            for collider in &colliders {
-                let body = collider.during(now.time, now.time + now.step)?;
-                on.bodies.push(covered(domain, volume, &body));
+            for (n, body) in steps.iter().enumerate().skip(count) {
+                let others = apart::within(&steps[..n], &bounds, bounds[n], 2.0 * voxel);
+                let body = Apart::new(body, others, voxel);
+                on.bodies.push(covered(domain, volume, &Settled::new(&body, voxel)));
             }
         }
         Ok(())

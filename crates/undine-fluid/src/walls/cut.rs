@@ -4,9 +4,15 @@
 //! faces. What is written in a Bucket depends on nothing but the Bucket and the colliders at the end of the step, so that
 //! Buckets near which nothing has changed keep what they have.
 //!
+//! Rigid bodies are cut out one by one, apart from all else ([`Apart`]), so that gaps between solids that face each other within
+//! a cell stay open, and cells of such gaps are marked.
+//!
 //! [`fractions`]: undine_geometry::fractions
 
+use super::apart::Apart;
 use super::near::{Near, Stale, Union};
+use super::settled::Settled;
+use crate::field;
 use undine_core::domain::VOXELS_PER_BUCKET;
 use undine_core::glam::DVec3;
 use undine_core::mesh::Bounds;
@@ -17,15 +23,30 @@ use undine_geometry::solid::Solid;
 use undine_sim::Result;
 use undine_sim::offers::Walls;
 
+/// Voxels of a Bucket.
+const VOXELS: usize = 512;
+
 /// The velocity of a wall is told as far from it, in voxels.
 const VELOCITY_REACH: f64 = 2.0;
 
-/// Cuts colliders out of the Buckets of a volume that were not cut before, or are stale.
+/// Cells where solids face each other within this are those of a gap, in voxels: where it is wider, particles tell.
+const GAP: f64 = 1.5;
+
+/// What is cut out of cells.
+#[derive(Debug)]
+pub struct Solids<'a> {
+    /// What is one solid together.
+    pub walls: Vec<Near<'a>>,
+    /// What keeps apart from them, and from each other.
+    pub apart: Vec<Near<'a>>,
+}
+
+/// Cuts solids out of the Buckets of a volume that were not cut before, or are stale.
 pub fn cut(
     domain: &GridDomain,
     volume: &DiscreteVolume,
     walls: &Walls,
-    colliders: &[Near<'_>],
+    solids: &Solids<'_>,
     stale: &Stale,
 ) -> Result<()> {
     let frame = *domain.frame();
@@ -48,21 +69,30 @@ pub fn cut(
     let [area, velocity] =
         [walls.area, walls.velocity].map(|mac| mac.faces.map(|face| volume.write(face)));
     accessor.run_with(
-        (area, volume.write(walls.volume), velocity, volume.write(walls.distance)),
-        || Cutter::new(frame),
-        |cutter, here, (area, open, velocity, distance)| {
+        (
+            area,
+            (volume.write(walls.volume), field::gaps(volume).map(|gaps| volume.write(gaps.words))),
+            velocity,
+            volume.write(walls.distance),
+        ),
+        || Cells::new(frame),
+        |cells, here, (mut area, (open, gaps), velocity, distance)| {
             if open[0] >= 0.0 && !is_stale(here.bucket) {
                 return;
             }
             let place = Place { frame, bucket: here.bucket };
-            let near = place.near(colliders);
+            let (walls, apart) = (place.near(&solids.walls), place.near(&solids.apart));
+            let near = Union(walls.0.iter().chain(&apart.0).copied().collect());
+            let mut marks = [0; 8];
             if near.0.is_empty() {
                 area.into_iter().chain([open]).for_each(|channel| channel.fill(1.0));
                 velocity.into_iter().for_each(|channel| channel.fill(0.0));
                 distance.fill(Walls::FAR * frame.voxel_size(0) as f32);
+                gaps.into_iter().for_each(|gaps| gaps.copy_from_slice(&marks));
                 return;
             }
-            cutter.cut(&near, here.bucket, area, open);
+            cells.cut(&place, (&walls, &apart), &mut area, open, &mut marks);
+            gaps.into_iter().for_each(|gaps| gaps.copy_from_slice(&marks));
             place.measure(&near, distance);
             for (axis, faces) in velocity.into_iter().enumerate() {
                 place.take_velocity(&near, axis, distance, faces);
@@ -70,6 +100,54 @@ pub fn cut(
         },
     )?;
     Ok(())
+}
+
+/// Cuts one Bucket after the other, with memory of its own.
+struct Cells {
+    cutter: Cutter,
+    area: [[f32; VOXELS]; 3],
+    open: [f32; VOXELS],
+}
+
+impl Cells {
+    fn new(frame: Frame) -> Self {
+        Self { cutter: Cutter::new(frame), area: [[1.0; VOXELS]; 3], open: [1.0; VOXELS] }
+    }
+
+    /// Cuts walls out of a Bucket, and what keeps apart from them.
+    fn cut(
+        &mut self,
+        place: &Place,
+        (walls, apart): (&Union<'_>, &Union<'_>),
+        area: &mut [&mut [f32]; 3],
+        open: &mut [f32],
+        gaps: &mut [u64],
+    ) {
+        let voxel = place.frame.voxel_size(0);
+        let [x, y, z] = area;
+        self.cutter.cut(&Settled::new(walls, voxel), place.bucket, [x, y, z], open);
+        for (n, near) in apart.0.iter().enumerate() {
+            let others = walls.0.iter().chain(&apart.0[..n]);
+            let others = others.map(|near| near.step as &dyn Solid).collect();
+            let body = Apart::new(near.step, others, voxel);
+            let [x, y, z] = &mut self.area;
+            self.cutter.cut(&Settled::new(&body, voxel), place.bucket, [x, y, z], &mut self.open);
+            for (area, own) in area.iter_mut().zip(&self.area) {
+                take_away(area, own);
+            }
+            take_away(open, &self.open);
+            if walls.0.len() + n > 0 {
+                place.mark_gaps(&body, gaps);
+            }
+        }
+    }
+}
+
+/// Takes what a solid closes from what others leave open, with which it has nothing in common.
+fn take_away(open: &mut [f32], own: &[f32]) {
+    for (open, own) in open.iter_mut().zip(own) {
+        *open = if *open == 1.0 { *own } else { (*open - (1.0 - own)).max(0.0) };
+    }
 }
 
 /// A Bucket in the world.
@@ -91,6 +169,15 @@ impl Place {
         let reach = half + f64::from(Walls::FAR) * self.frame.voxel_size(0);
         let centre = self.frame.centre(self.bucket);
         Union(colliders.iter().filter(|near| near.at_least(centre) <= reach).collect())
+    }
+
+    /// Marks cells in gaps between a body and others.
+    fn mark_gaps(&self, body: &Apart<'_>, gaps: &mut [u64]) {
+        let width = GAP * self.frame.voxel_size(0);
+        for n in 0..VOXELS {
+            let is_gap = body.is_gap(self.at(cell(n) + 0.5), width);
+            gaps[n >> 6] |= u64::from(is_gap) << (n & 63);
+        }
     }
 
     /// Signed distances at the centres of cells.

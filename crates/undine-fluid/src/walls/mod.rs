@@ -1,12 +1,15 @@
 //! Colliders and rigid bodies are walls of fluids: they are cut out of cells, and keep particles out.
 
+pub(crate) mod apart;
 mod cut;
 mod keep_out;
 mod near;
 mod plain;
+pub(crate) mod settled;
 mod swallowed;
 
 use crate::bodies::Swimmers;
+use cut::Solids;
 use near::{Near, Seen};
 use swallowed::Swallowed;
 use undine_core::mesh::Bounds;
@@ -40,6 +43,13 @@ pub const DECLARATION: Declaration = Declaration {
             "colliders that are walls, beside those in its scope",
         )
         .optional(),
+        Parameter::flag(
+            "sealed",
+            false,
+            "no liquid comes between a rigid body and what it lies on: where the gap is thinner than a voxel, the pressure above the \
+             body holds it down",
+        )
+        .advanced(),
     ],
     example: "walls",
 };
@@ -50,6 +60,7 @@ pub struct Walls {
     colliders: Vec<(ObjectId, Id<Option<Collider>>)>,
     bodies: Swimmers,
     friction: f64,
+    sealed: bool,
     /// The frame in which it was last told that a collider is too fast.
     told: Option<i64>,
     /// The colliders as they were when cells were last cut. What is cut depends on nothing but them, so that without it,
@@ -73,13 +84,26 @@ impl Operator for Walls {
         if fluids.is_empty() || (colliders.is_empty() && bodies.is_empty()) {
             return Ok(None);
         }
-        let mut walls = Self { fluids, colliders, bodies, friction: 0.0, told: None, seen: None };
+        let mut walls = Self {
+            fluids,
+            colliders,
+            bodies,
+            friction: 0.0,
+            sealed: false,
+            told: None,
+            seen: None,
+        };
         walls.update(ingest)?;
         Ok(Some(walls))
     }
 
     fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
         self.friction = ingest.values().number("friction")?;
+        let sealed = ingest.values().flag("sealed")?;
+        if sealed != self.sealed {
+            self.seen = None;
+        }
+        self.sealed = sealed;
         Ok(())
     }
 
@@ -95,7 +119,7 @@ impl Operator for Walls {
         on.task(Stage::CutCells, "cut solids out of cells", Self::cut_cells)
             .reads(self.bodies.channels())
             .writes(volumes().flat_map(|store| {
-                store.channels(["open", "open-volume", "wall-v", "wall-distance"])
+                store.channels(["open", "open-volume", "gaps", "wall-v", "wall-distance"])
             }));
         // · Stage::SolvePressure    what is open of faces                Operator
         // · Stage::Advance          particles move                       Object
@@ -152,10 +176,17 @@ impl Walls {
         let seen = Seen::all(&colliders, &steps);
         let stale = near::stale(self.seen.as_deref(), &seen);
         self.tell_of_fast(world, &steps, now);
-        let steps: Vec<Near<'_>> = steps.iter().flatten().map(Near::new).collect();
+        let (walls, bodies) = steps.split_at(match self.sealed {
+            true => steps.len(),
+            false => self.colliders.len(),
+        });
+        let solids = Solids {
+            walls: walls.iter().flatten().map(Near::new).collect(),
+            apart: bodies.iter().flatten().map(Near::new).collect(),
+        };
         for (object, fluid) in &self.fluids {
             let domain = &world.domains[world.object(*object).domain];
-            cut::cut(domain, &world.volumes[fluid.volume], &fluid.walls, &steps, &stale)?;
+            cut::cut(domain, &world.volumes[fluid.volume], &fluid.walls, &solids, &stale)?;
         }
         self.seen = Some(seen);
         Ok(())

@@ -81,11 +81,12 @@ impl Object for Hybrid {
         on.task(Stage::ToGrid, "give momentum to the grid", Self::give_momentum)
             .reads([at("position"), at("v"), at("mass")])
             .reads(self.channels.affine.map(|_| at("affine")))
-            .reads(interior.clone().into_iter().chain(in_band(grid.channel("v"))))
+            .reads(interior.clone())
+            .reads(grid.channels(["v", "gaps"]))
             .writes(grid.channels(["v-before", "face-mass"]));
         on.task(Stage::FindSurface, "find the surface", Self::find_surface)
             .reads([at("position"), at("mass")])
-            .reads(grid.channels(["open-volume", "wall-distance", Coupling::TAKEN]))
+            .reads(grid.channels(["open", "open-volume", "gaps", "wall-distance", Coupling::TAKEN]))
             .reads(in_band(grid.channel("v-before")))
             .writes(grid.channels(["surface", "cells"]))
             .writes(interior.clone().into_iter().chain(in_band(particles.everything())));
@@ -104,7 +105,7 @@ impl Object for Hybrid {
         // · Stage::SolveViscosity   viscosity                             Operator
         // · Stage::SolvePressure    pressure                              Operator
         on.task(Stage::Extend, "extend the velocity", Self::extend)
-            .reads(grid.channels(["cells", "open", "wall-v", "wall-distance", "face-mass"]))
+            .reads(grid.channels(["cells", "open", "gaps", "wall-v", "wall-distance", "face-mass"]))
             .writes(grid.channels(["v", "v-before", "v-known"]))
             .writes(interior.clone().into_iter().chain(in_band(particles.everything())));
         on.task(Stage::FromGrid, "take velocity from the grid", Self::take_velocity)
@@ -253,7 +254,7 @@ impl Hybrid {
             band::give_velocity(domain, volume, &field, interior, face_mass)?;
         }
         momentum_to_velocity(domain, volume, momentum, face_mass)?;
-        Ok(())
+        surface::keep_velocity(domain, volume, &field)
     }
 
     fn find_surface(&mut self, world: &mut World, now: &Moment) -> Result<()> {

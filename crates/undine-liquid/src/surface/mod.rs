@@ -13,11 +13,13 @@
 //! Only cells near an empty one are looked at: the inside of a liquid costs a glance at each Bucket.
 
 mod band;
+mod gaps;
 mod moments;
 mod shape;
 mod shown;
 mod walls;
 
+pub use gaps::keep_velocity;
 pub use shown::shown;
 
 use band::Band;
@@ -57,7 +59,8 @@ pub fn find(
     let beyond = Beyond::find(domain, &near, channels.distance)?;
     redistance(domain, &mut near, channels, f64::from(reach), &beyond)?;
     take(domain, &band, (&near, channels.distance), (volume, distance), reach)?;
-    mark_cells(domain, volume, field, distance)
+    mark_cells(domain, volume, field, distance)?;
+    gaps::wet(domain, volume, field)
 }
 
 /// What a cell holds at rest [kg]; without masses, as many particles as cells begin with.

@@ -12,6 +12,7 @@ mod displaced;
 mod exchange;
 mod falling;
 mod files;
+mod gaps;
 mod long_steps;
 #[cfg(feature = "peer-chromium")]
 mod peer_chromium;
@@ -21,6 +22,7 @@ mod rod_in_air;
 mod round_bodies;
 mod scenes;
 mod shapes;
+mod slivers;
 mod stacks;
 mod surfaces;
 mod suspension;
