@@ -16,3 +16,4 @@ mod program;
 mod resume;
 mod surface;
 mod terminal;
+mod told;

@@ -18,6 +18,15 @@ pub trait Listener {
     /// Something that a person should know.
     fn note(&mut self, _note: &str) {}
 
+    /// What has been warned of since it was asked last: a host that keeps what is told by `tracing` hands it out here, so that it comes into the log of
+    /// the run.
+    fn warnings(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// One of those, where nothing like it was told before, or how often something was by now.
+    fn warning(&mut self, _warning: &str) {}
+
     /// A substep of a frame ended.
     fn substep(&mut self, _frame: i64, _substep: u32) {}
 
