@@ -60,12 +60,9 @@ impl Progress {
         self
     }
 
-    /// Tells of the warnings since it was asked last.
-    pub fn warn(&self) {
-        for warning in warnings::take() {
-            let json = serde_json::json!({"event": "warning", "warning": warning});
-            self.say(json, &format!("warning: {warning}"));
-        }
+    /// Tells of the warnings since it was asked last; of a run that has not begun there is nobody else who would.
+    pub fn warn(&mut self) {
+        warnings::take().iter().for_each(|warning| self.warning(warning));
     }
 
     fn works_on(&self, frame: i64) {
@@ -106,7 +103,6 @@ impl Listener for Progress {
             return;
         }
         self.say(json, &format!("frames {from} to {to} into {cache_name}"));
-        self.warn();
         if self.style == Style::People && std::io::stderr().is_terminal() {
             self.working = None;
             let count = u64::try_from(i128::from(to) - i128::from(from) + 1).unwrap_or(0);
@@ -145,8 +141,16 @@ impl Listener for Progress {
         self.reading.tell(self.style != Style::People, "frames", all, read);
     }
 
+    fn warnings(&mut self) -> Vec<String> {
+        warnings::take()
+    }
+
+    fn warning(&mut self, warning: &str) {
+        let json = serde_json::json!({"event": "warning", "warning": warning});
+        self.say(json, &format!("warning: {warning}"));
+    }
+
     fn substep(&mut self, frame: i64, substep: u32) {
-        self.warn();
         if let Some(bar) = &self.bar {
             bar.set_message(format!("{frame}, substep {}", substep + 1));
         }

@@ -6,8 +6,8 @@ use crate::diagnostic::{Diagnostic, Place, Report};
 use crate::output::{OUTPUT, Output};
 use crate::render::{RENDER, Render};
 use crate::scene::{Expose, GraphNode, Input};
-use crate::settings::SETUP;
-use std::collections::BTreeMap;
+use crate::settings::{SETUP, Settings};
+use std::collections::{BTreeMap, BTreeSet};
 use undine_schema::setup::{self, Behavior, Group, Node};
 use undine_schema::{Declaration, Fallback, Kind, Parameter, Setting, Type, Value};
 
@@ -61,6 +61,42 @@ impl Check<'_> {
             if let Some(of) = &render.of {
                 let place = self.place(&format!("render{n}.of"));
                 render.of = self.target(of, "", &place, &tree);
+            }
+        }
+    }
+
+    /// Puts what ends outside of `bounds` behind all else in the scene.
+    pub fn bounds(&mut self, settings: &Settings, root: &mut Group, inputs: &[Input]) {
+        let Some(name) = &settings.bounds else { return };
+        let known: Vec<String> = inputs.iter().map(|input| input.name.clone()).collect();
+        let place = self.place("setup.bounds");
+        let Some(input) = self.input(name, "", &place, &known) else { return };
+        let Some(kill) = self.catalogue.behavior("kill") else { return };
+        // A node of the scene may be called so.
+        let names = ["bounds", "setup-bounds", "bounds-of-setup"];
+        let is_free = |name: &&&str| !root.children.iter().any(|child| child.name() == **name);
+        let name = names.iter().find(is_free).map_or("bounds", |name| *name);
+        let set = [("outside", Value::Text(input)), ("tell", Value::Flag(true))];
+        root.children.push(Node::Behavior(Behavior {
+            name: name.to_owned(),
+            declaration: kill,
+            disabled: false,
+            settings: set.map(|(name, value)| (name.to_owned(), Setting::Constant(value))).into(),
+        }));
+    }
+
+    /// Warns of inputs that nothing in the scene names; those of files that it includes may be for others.
+    pub fn unused_inputs(&mut self, root: &Group, inputs: &[Input]) {
+        let mut named: BTreeSet<&str> = BTreeSet::new();
+        inputs.iter().for_each(|input| named.extend(used(&input.nodes)));
+        named_by(root, &mut named);
+        for input in inputs.iter().filter(|input| !input.disabled) {
+            let place = self.place(&format!("input/{}", input.name));
+            let is_own = place.source.is(&self.start.source) && !input.name.contains('.');
+            if is_own && !named.contains(input.name.as_str()) {
+                let what = format!("nothing uses the input `{}`", input.name);
+                let help = "name it where it is meant, or take it out";
+                self.report.add(Diagnostic::warning(&place, what).help(help));
             }
         }
     }
@@ -465,6 +501,34 @@ fn used(nodes: &[GraphNode]) -> Vec<&str> {
         names.extend(used(&node.children));
     }
     names
+}
+
+/// All texts that a Group and what is in it set: names of inputs are among them.
+fn named_by<'g>(group: &'g Group, named: &mut BTreeSet<&'g str>) {
+    texts_of(&group.settings, named);
+    for child in &group.children {
+        match child {
+            Node::Group(group) => named_by(group, named),
+            Node::Behavior(behavior) => texts_of(&behavior.settings, named),
+        }
+    }
+}
+
+fn texts_of<'g>(settings: &'g setup::Settings, named: &mut BTreeSet<&'g str>) {
+    for setting in settings.values() {
+        match setting {
+            Setting::Constant(Value::Text(text)) => {
+                named.insert(text);
+            }
+            Setting::Constant(_) => {}
+            Setting::Keyed(keys) => {
+                named.extend(keys.keys().iter().filter_map(|key| match &key.value {
+                    Value::Text(text) => Some(text.as_str()),
+                    _ => None,
+                }));
+            }
+        }
+    }
 }
 
 fn required(declaration: &'static Declaration) -> impl Iterator<Item = &'static Parameter> {

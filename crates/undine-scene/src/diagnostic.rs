@@ -52,7 +52,7 @@ impl Source {
         1 + before.iter().filter(|&&byte| byte == b'\n').count()
     }
 
-    fn is(&self, other: &Self) -> bool {
+    pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }

@@ -180,7 +180,9 @@ impl Scene {
         if !incomplete {
             let mut check =
                 Check { catalogue, places: &places, report: &mut report, start: &start };
+            check.bounds(&settings, &mut root, &inputs);
             check.names(&mut root, &mut inputs, &mut outputs, &mut renders);
+            check.unused_inputs(&root, &inputs);
             exposes = check.exposes(&root, address::exposed(&elements, ""), &inputs);
         }
         if report.has_errors() {

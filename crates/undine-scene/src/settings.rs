@@ -73,6 +73,12 @@ pub const SETUP: Declaration = Declaration {
         .advanced(),
         Parameter::integer("seed", 0, "another number gives other random choices")
             .between(0.0, 4_294_967_295.0),
+        Parameter::new(
+            "bounds",
+            Type::Input,
+            "a box or another shape in which the scene takes place: particles that leave it, also those of liquids, end there and are counted",
+        )
+        .optional(),
         Parameter::choice(
             "up",
             &[("y", "the y axis"), ("z", "the z axis")],
@@ -120,6 +126,8 @@ pub struct Settings {
     pub newton_iterations: usize,
     /// Of random choices.
     pub seed: u64,
+    /// The input in which the scene takes place.
+    pub bounds: Option<String>,
     /// Which way is up.
     pub up: UpAxis,
     /// Frames between checkpoints; `None` for a single one, at the last frame.
@@ -208,6 +216,7 @@ impl Settings {
             max_substeps: count("max-substeps").max(count("substeps")),
             newton_iterations: count("newton-iterations"),
             seed: whole("seed") as u64,
+            bounds: Some(text("bounds")).filter(|name| !name.is_empty()),
             up: if text("up") == "z" { UpAxis::Z } else { UpAxis::Y },
             checkpoint_every: Some(count("checkpoint-every")).filter(|&every| every > 0),
             checkpoint_keep: Some(count("checkpoint-keep")).filter(|&keep| keep > 0),

@@ -3,11 +3,13 @@
 //! A liquid without `pressure` falls into itself, and without `walls` through every collider. Whoever means that reads a
 //! warning; whoever does not is spared a run.
 
-use undine_core::glam::DVec3;
+mod colliders;
+mod drag;
+
 use undine_scene::{Diagnostic, Report, Scene};
-use undine_sim::input::Geometry;
 use undine_sim::offers::Looks;
 use undine_sim::tree::BehaviorEntry;
+use undine_sim::world::ObjectEntry;
 use undine_sim::{ObjectId, Simulation};
 
 /// Warnings about a scene that can run.
@@ -57,6 +59,12 @@ pub fn advice(scene: &Scene, simulation: &Simulation) -> Report {
             };
             warn(path, what, help);
         }
+        // Bodies that the scene moves hold it as well.
+        let is_kept = !colliders.is_empty() || simulation.world.objects.iter().any(is_moved);
+        if fluid.particles.is_some() && !is_kept && !acting("gravity", id).is_empty() {
+            let what = format!("`{path}` has no floor: it will fall for ever");
+            warn(path, what, "add a `collider` that holds it, and `walls`; or take `gravity` away");
+        }
         let mut comes = ["source", "emit", "transition"].into_iter().flat_map(called);
         if let Some(carried) = fluid.particles
             && simulation.world.particles[carried.particles].topology().all().is_empty()
@@ -66,34 +74,36 @@ pub fn advice(scene: &Scene, simulation: &Simulation) -> Report {
             warn(path, what, "give it an `input`, or add a `source` to its Group");
         }
     }
-    for (_, collider) in colliders.iter().filter(|_| is_liquid) {
+    for (_, collider) in &colliders {
         let Some(Looks::Input(name)) = &collider.offers.looks else { continue };
-        if let Some([a, b]) = hole(simulation, &collider.path, name) {
-            let what = format!(
-                "the surface of `{}` has a hole, so that it is a guess what is inside: its edge from {a:.4} to {b:.4} m has a face on \
-                 one side only",
-                collider.path
-            );
-            warn(&collider.path, what, "close it, or make a sheet of it by a `thickness`");
+        let path = &collider.path;
+        if let Some((what, help)) = colliders::oddity(scene, simulation, path, name, is_liquid) {
+            warn(path, what, help);
         }
     }
+    for (path, object, diameter) in drag::too_large_drops(simulation) {
+        let what = format!(
+            "`{object}` has drops of {:.1} mm, and those of more than 8 mm break as they fall: `{path}` has no law for them",
+            1e3 * diameter
+        );
+        warn(path, what, "make them smaller, or give what is hard the law \"standard\"");
+    }
+    for (path, object) in drag::idle_coupled_drags(simulation) {
+        let what = format!(
+            "`{path}` does nothing to `{object}`: the fluid flows around it, so that there is none in its middle, where drag would be"
+        );
+        let help = "add `viscosity` for friction, or move it to a Group that the body is not in";
+        warn(path, what, help);
+    }
     report
+}
+
+/// Whether the scene moves it, so that it may hold something.
+fn is_moved(object: &ObjectEntry) -> bool {
+    object.offers.solids.as_ref().is_some_and(|solids| solids.kinematic)
 }
 
 /// Whether it says what it acts on, beside what is in its scope.
 fn names_target(entry: &BehaviorEntry) -> bool {
     entry.targets().next().is_some()
-}
-
-/// An edge [m] of the hole in the surface that a collider is made of, where it has one and is no sheet.
-fn hole(simulation: &Simulation, path: &str, input: &str) -> Option<[DVec3; 2]> {
-    let entry = simulation.tree().behaviors.iter().find(|entry| entry.path == path)?;
-    let time = simulation.timeline().time(simulation.clock().frame);
-    let thickness = undine_sim::Values::new(&entry.scope, time).number("thickness");
-    if thickness.is_ok_and(|thickness| thickness > 0.0) {
-        return None;
-    }
-    let data = simulation.inputs().data(input, time).ok()?;
-    let Geometry::Surface(surface) = &data.geometry else { return None };
-    undine_liquid::seed::hole(surface).ok()?
 }

@@ -18,3 +18,4 @@ mod program;
 mod resume;
 mod surface;
 mod terminal;
+mod told;

@@ -21,6 +21,15 @@ pub trait Listener {
     /// So many of all bytes of a finished cache were read, to see that it is whole.
     fn verified(&mut self, _all: u64, _read: u64) {}
 
+    /// What has been warned of since it was asked last: a host that keeps what is told by `tracing` hands it out here, so that it comes into the log of
+    /// the run.
+    fn warnings(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// One of those, where nothing like it was told before, or how often something was by now.
+    fn warning(&mut self, _warning: &str) {}
+
     /// A substep of a frame ended.
     fn substep(&mut self, _frame: i64, _substep: u32) {}
 

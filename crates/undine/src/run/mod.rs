@@ -7,6 +7,8 @@ mod about;
 mod error;
 mod listener;
 mod pictures;
+mod strays;
+mod warned;
 
 pub use about::{ABOUT, About, peak_memory};
 pub use error::{ExitCode, RunError};
@@ -29,6 +31,7 @@ use undine_sim::error::Place;
 use undine_sim::report::{Observer, SubstepReport};
 use undine_sim::simulation::Clock;
 use undine_sim::{SimError, Simulation};
+use warned::{Warned, in_one_line};
 
 /// How a run goes.
 #[derive(Debug, Clone)]
@@ -88,12 +91,23 @@ pub fn run(
         true => Some(Cache::open(&folder, &record, keep, options.choice)?),
         false => None,
     };
+    // What is told before there is a log to write it into.
+    let mut said: Vec<String> = Vec::new();
     if let Some((_, start)) = &opened {
         let advice = advice::advice(scene, &simulation);
         if !advice.diagnostics().is_empty() {
             listener.advice(&advice);
         }
-        start.notes.iter().for_each(|note| listener.note(&note.to_string()));
+        let told = scene.warnings.diagnostics().iter().chain(advice.diagnostics());
+        said.extend(told.map(|found| {
+            let help = found.help.as_ref().map_or(String::new(), |help| format!(": {help}"));
+            format!("warning: {}", in_one_line(&format!("{found}{help}")))
+        }));
+        let notes = start.notes.iter().map(ToString::to_string);
+        for note in notes {
+            listener.note(&note);
+            said.push(format!("note: {}", in_one_line(&note)));
+        }
     }
     let start = opened.as_ref().map(|(cache, start)| Begin::of(cache, start));
     let start = told_by_first(&**processes, start)?;
@@ -120,14 +134,24 @@ pub fn run(
     let mut about = About::now(scene, processes.count());
     if let Some(desk) = &mut desk {
         desk.log.push(&format!("frames {next} to {last} of {}", scene.settings.name))?;
+        said.iter().try_for_each(|line| desk.log.push(line))?;
         desk.cache.write_sidecar(ABOUT, &about.to_bytes())?;
     }
     let mut writer = Writer { scene, desk, identity, keep, last, took: Duration::ZERO, pictures };
-    let outcome = advance(&mut simulation, &mut writer, listener, next);
+    let mut warned = Warned::default();
+    take_warnings(listener, &mut warned);
+    let outcome = advance(&mut simulation, &mut writer, (&mut *listener, &mut warned), next);
     let whole = writer.desk.as_ref().and_then(Desk::whole);
+    take_warnings(listener, &mut warned);
+    let again = warned.again();
+    again.iter().for_each(|again| listener.warning(again));
     if let Some(desk) = &mut writer.desk {
+        // The disk may be why it ended; what cannot be written is still told on the terminal.
+        let again = again.iter().map(|again| format!("warning: {again}"));
+        for line in warned.take_lines().into_iter().chain(again) {
+            let _ = desk.log.push(&line);
+        }
         if let Err(why) = &outcome {
-            // The disk may be why; what cannot be written is still told on the terminal.
             let _ = desk.log.push(&format!("ended: {why}"));
         }
         about.ended = Some(ending(&outcome));
@@ -210,18 +234,27 @@ fn tell_all(cache: &Cache, folder: &Path, about: &About, listener: &mut dyn List
     }
 }
 
+/// Asks a listener for warnings, and has it tell those that are new.
+fn take_warnings(listener: &mut dyn Listener, warned: &mut Warned) {
+    for warning in listener.warnings() {
+        if warned.add(&warning) {
+            listener.warning(&warning);
+        }
+    }
+}
+
 /// From the initial state, or the one restored, to the last frame.
 fn advance(
     simulation: &mut Simulation,
     writer: &mut Writer<'_>,
-    listener: &mut dyn Listener,
+    (listener, warned): (&mut dyn Listener, &mut Warned),
     next: i64,
 ) -> Result<(), RunError> {
     let first = writer.scene.settings.first;
     if next == first {
         // The preroll, and then the initial state as the first frame.
         while simulation.clock().frame < first {
-            let mut watch = Watch::new(&mut *listener);
+            let mut watch = Watch::new(&mut *listener, &mut *warned);
             simulation.advance_frame(&mut watch, |_, _| Ok(())).map_err(RunError::stopped)?;
         }
         let began = Instant::now();
@@ -233,13 +266,13 @@ fn advance(
             pictures: writer.pictures.took(None, listener),
             ..FrameReport::default()
         };
-        told(simulation, writer, &mut *listener, report, began)?;
+        told(simulation, writer, (&mut *listener, &mut *warned), report, began)?;
     }
     let outputs = simulation.timeline().outputs_per_frame.max(1);
     while simulation.clock().frame < writer.last {
         let began = Instant::now();
         let frame = simulation.clock().frame + 1;
-        let mut watch = Watch::new(&mut *listener);
+        let mut watch = Watch::new(&mut *listener, &mut *warned);
         watch.report.frame = frame;
         let mut failed = None;
         let beside = writer.beside();
@@ -263,7 +296,7 @@ fn advance(
         writer.checkpoint(simulation, frame)?;
         report.writing = writer.took();
         report.pictures = writer.pictures.took(Some(simulated), listener);
-        told(simulation, writer, &mut *listener, report, began)?;
+        told(simulation, writer, (&mut *listener, &mut *warned), report, began)?;
     }
     Ok(())
 }
@@ -272,7 +305,7 @@ fn advance(
 fn told(
     simulation: &Simulation,
     writer: &mut Writer<'_>,
-    listener: &mut dyn Listener,
+    (listener, warned): (&mut dyn Listener, &mut Warned),
     mut report: FrameReport,
     began: Instant,
 ) -> Result<(), RunError> {
@@ -295,11 +328,46 @@ fn told(
     let peaks = sum(peak.unwrap_or(0))?;
     report.process_memory = peak.map(|_| peaks);
     report.budget = simulation.budget().map_err(RunError::stopped)?;
+    take_warnings(listener, warned);
+    for warning in strays::told(simulation, &report) {
+        if warned.add(&warning) {
+            listener.warning(&warning);
+        }
+    }
+    tell_of_others(&**world.processes(), (&mut *listener, &mut *warned))?;
     if let Some(desk) = &mut writer.desk {
         desk.stats.push(&report.to_json().to_string())?;
+        warned.take_lines().iter().try_for_each(|line| desk.log.push(line))?;
         desk.log.push(&line(&report))?;
     }
     listener.frame(&report);
+    Ok(())
+}
+
+/// Has the first process tell what the others were warned of in a frame. Collective.
+fn tell_of_others(
+    processes: &dyn Processes,
+    (listener, warned): (&mut dyn Listener, &mut Warned),
+) -> Result<(), RunError> {
+    if processes.count() == 1 {
+        return Ok(());
+    }
+    let own = match processes.rank() {
+        0 => Vec::new(),
+        _ => warned.take_lines(),
+    };
+    let own = serde_json::to_vec(&own).unwrap_or_default();
+    let all = processes.all_gather(&own).map_err(|why| RunError::stopped(why.into()))?;
+    if processes.rank() == 0 {
+        for of_one in &all {
+            let lines: Vec<String> = serde_json::from_slice(of_one).unwrap_or_default();
+            for warning in lines.iter().filter_map(|line| line.strip_prefix("warning: ")) {
+                if warned.add(warning) {
+                    listener.warning(warning);
+                }
+            }
+        }
+    }
     Ok(())
 }
 
@@ -439,12 +507,13 @@ impl Writer<'_> {
 /// Hands on what a Simulation tells, and adds it up for the frame.
 struct Watch<'a> {
     listener: &'a mut dyn Listener,
+    warned: &'a mut Warned,
     report: FrameReport,
 }
 
 impl<'a> Watch<'a> {
-    fn new(listener: &'a mut dyn Listener) -> Self {
-        Self { listener, report: FrameReport::default() }
+    fn new(listener: &'a mut dyn Listener, warned: &'a mut Warned) -> Self {
+        Self { listener, warned, report: FrameReport::default() }
     }
 }
 
@@ -466,6 +535,7 @@ impl Observer for Watch<'_> {
         self.report.iterations +=
             substep.solves.iter().map(|solve| solve.iterations).sum::<usize>();
         self.report.solves.extend(substep.solves.iter().cloned());
+        take_warnings(self.listener, self.warned);
         self.listener.substep(substep.frame, substep.substep);
     }
 

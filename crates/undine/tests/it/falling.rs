@@ -7,7 +7,7 @@ fn last_speed(diameter: f64, density: f64, begins: f64) -> f64 {
     let simulation = after(
         &format!(
             r#"
-setup "fall" fps=2 frames=999
+setup "fall" fps=1 frames=999
 input "ball" {{ points at="0 0 0 m" }}
 particles "ball" input="ball" radius="{} m" density="{density} kg/m3" velocity="0 {} 0 m/s"
 gravity
@@ -16,7 +16,7 @@ drag law="standard"
             0.5 * diameter,
             -begins
         ),
-        120,
+        240,
     );
     let (_, particles) = simulation.world.particles.iter().next().unwrap();
     let velocity = particles.handle::<undine_core::glam::Vec3>("v").unwrap();

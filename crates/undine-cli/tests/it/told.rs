@@ -1,0 +1,174 @@
+//! What a run tells: once where it happens, counted from then on, and all of it in `log.txt`.
+
+use crate::program::{Stage, ended};
+
+/// Water that falls into a tank with a ball of stone in it, and drops that leave the scene.
+const SCENE: &str = r#"
+setup "tank" frames=7 substeps=1 bounds="stage"
+input "stage" {
+    box size="4 2 4 m" centre="0 80 0 cm"
+}
+input "column" {
+    box size="40 40 40 cm" centre="0 10 0 cm"
+}
+input "tank" {
+    box size="1 1 1 m" centre="0 50 0 cm"
+    invert
+}
+input "places" {
+    points at="1.5 0 0 m; 1.75 0 0 m; 1.9 0 0 m; 0 0 0 m"
+}
+group "water" {
+    hybrid "water" input="column" voxel="5 cm"
+    collider "tank" input="tank"
+    walls
+    gravity
+}
+group "drops" {
+    particles "drops" input="places" radius="1 mm" velocity="4 0 0 m/s"
+}
+output dir="cache"
+render enabled=#false
+"#;
+
+/// A block of 40 cm on the ground, as its faces have it.
+fn block(looks_inwards: bool) -> String {
+    let faces = ["1 4 3 2", "5 6 7 8", "1 2 6 5", "3 4 8 7", "2 3 7 6", "1 5 8 4"];
+    let vertices = "v -0.2 0 -0.2\nv 0.2 0 -0.2\nv 0.2 0.4 -0.2\nv -0.2 0.4 -0.2\nv -0.2 0 0.2\nv 0.2 0 0.2\n\
+                    v 0.2 0.4 0.2\nv -0.2 0.4 0.2\n";
+    faces.iter().fold(vertices.to_owned(), |text, face| {
+        let mut corners: Vec<&str> = face.split(' ').collect();
+        if looks_inwards {
+            corners.reverse();
+        }
+        text + "f " + &corners.join(" ") + "\n"
+    })
+}
+
+fn log_of(stage: &Stage) -> String {
+    std::fs::read_to_string(stage.cache().join("log.txt")).unwrap()
+}
+
+#[track_caller]
+fn lines_with(text: &str, words: &str) -> usize {
+    text.lines().filter(|line| line.contains(words)).count()
+}
+
+/// Said before anything runs, at the beginning and in every second frame: all of it is in the log, whoever looks at the terminal; what comes again is
+/// counted there.
+#[test]
+fn all_warnings_are_in_the_log_once_and_counted() {
+    let unused = "input \"spare\" {\n    sphere radius=\"1 m\"\n}\n";
+    for quiet in [true, false] {
+        let stage = Stage::new(&format!("{SCENE}{unused}"));
+        let scene = stage.scene();
+        let words = if quiet { vec!["run", "--quiet", &scene] } else { vec!["run", &scene] };
+        let ended = ended(&words);
+        assert_eq!(ended.code, 0, "{}{}", ended.out, ended.error);
+        let told = format!("{}{}", ended.out, ended.error);
+        let log = log_of(&stage);
+        for said in [
+            "warning: nothing uses the input `spare`: name it where it is meant",
+            "warning: nothing keeps the volume of `water/water`",
+            "begin inside of colliders",
+        ] {
+            assert_eq!(lines_with(&log, said), 1, "{said} in\n{log}");
+        }
+        assert!(log.find("frames 1 to 7").unwrap() < log.find("nothing uses").unwrap(), "{log}");
+        assert!(log.find("begin inside of").unwrap() < log.find("frame 2:").unwrap(), "{log}");
+        // Three drops leave, each in a frame of its own.
+        let first = "`bounds` has ended 1 particles of `drops/drops`";
+        assert_eq!(lines_with(&log, &format!("warning: {first}")), 1, "{log}");
+        let counted = "warning: 3 times, at last: `bounds` has ended 1 particles of `drops/drops` of 4.189e-6 kg, 3 since";
+        assert_eq!(lines_with(&log, counted), 1, "{log}");
+        match quiet {
+            true => assert_eq!(told, ""),
+            false => {
+                assert_eq!(lines_with(&told, first), 2, "{told}");
+                assert!(told.contains("begin inside of colliders"), "{told}");
+            }
+        }
+    }
+}
+
+/// What leaves the scene is gone, and nothing else is.
+#[test]
+fn what_leaves_the_bounds_of_the_scene_ends() {
+    let start = SCENE.find("group \"water\"").unwrap();
+    let end = SCENE.find("group \"drops\"").unwrap();
+    let stage = Stage::new(&format!("{}{}", &SCENE[..start], &SCENE[end..]));
+    let ended = ended(&["run", &stage.scene()]);
+    assert_eq!(ended.code, 0, "{}{}", ended.out, ended.error);
+    let log = log_of(&stage);
+    for told in ["frame 1: 4 particles", "frame 7: 1 particles"] {
+        assert_eq!(lines_with(&log, told), 1, "{log}");
+    }
+    let wrong = SCENE.replace("bounds=\"stage\"", "bounds=\"stge\"");
+    let stage = Stage::new(&wrong);
+    let refused = crate::program::ended(&["check", &stage.scene()]);
+    let told = format!("{}{}", refused.out, refused.error);
+    assert!(refused.code == 2 && told.contains("there is no input `stge`"), "{told}");
+    assert!(told.contains("did you mean `stage`"), "{told}");
+}
+
+#[track_caller]
+fn check(scene: &str, block: &str) -> String {
+    let stage = Stage::new(scene);
+    std::fs::write(stage.path().join("block.obj"), block).unwrap();
+    let checked = ended(&["check", &stage.scene()]);
+    assert_eq!(checked.code, 0, "{}{}", checked.out, checked.error);
+    // Lines are broken where they are full.
+    checked.error.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_collider_that_is_inside_out_is_told_of() {
+    let scene = "setup \"a\" frames=2\ninput \"block\" {\n    load file=\"block.obj\"\n}\ncollider \"block\" input=\"block\"\n\
+                 input \"p\" {\n    points at=\"0 1 0 m\"\n}\nparticles \"p\" input=\"p\"\ncollision\n";
+    let told = check(scene, &block(true));
+    assert!(told.contains("the surface of `block` is inside out"), "{told}");
+    assert!(told.contains("but for 6.400e-2 m³") && told.contains("`invert`"), "{told}");
+    assert_eq!(check(scene, &block(false)), "");
+    // As a tank is meant to be.
+    let tank = scene.replace("block.obj\"\n", "block.obj\"\n    invert\n");
+    assert_eq!(check(&tank, &block(false)), "");
+}
+
+#[test]
+fn liquid_without_a_floor_is_told_of() {
+    let scene = "setup \"a\" frames=2\ninput \"b\" {\n    sphere radius=\"0.2 m\"\n}\nhybrid \"water\" input=\"b\" voxel=\"5 cm\"\n\
+                 pressure\nwalls\n";
+    assert_eq!(check(scene, ""), "");
+    let told = check(&format!("{scene}gravity\n"), "");
+    assert!(told.contains("`water` has no floor"), "{told}");
+    let floor = "input \"f\" {\n    plane\n}\ncollider \"f\" input=\"f\"\n";
+    assert!(!check(&format!("{scene}gravity\n{floor}"), "").contains("floor:"), "one is there");
+}
+
+#[test]
+fn drops_that_would_break_are_told_of() {
+    let scene = |radius: &str, law: &str| {
+        format!(
+            "setup \"a\" frames=2\ninput \"p\" {{\n    points at=\"0 1 0 m\"\n}}\nparticles \"rain\" input=\"p\" radius=\"{radius}\"\n\
+             gravity\ndrag law=\"{law}\"\n"
+        )
+    };
+    let told = check(&scene("4.2 mm", "drop"), "");
+    assert!(
+        told.contains("`rain` has drops of 8.4 mm") && told.contains("more than 8 mm"),
+        "{told}"
+    );
+    for (radius, law) in [("4 mm", "drop"), ("4.2 mm", "standard")] {
+        assert_eq!(check(&scene(radius, law), ""), "");
+    }
+}
+
+#[test]
+fn coupled_drag_on_what_a_fluid_flows_around_is_told_of() {
+    let scene = "setup \"a\" frames=2\ninput \"pool\" {\n    box size=\"1 1 1 m\"\n}\ninput \"tank\" {\n    box size=\"1 1 1 m\"\n    invert\n}\n\
+                 input \"ball\" {\n    sphere radius=\"0.2 m\"\n}\nhybrid \"oil\" input=\"pool\" voxel=\"10 cm\"\n\
+                 rigid-body \"ball\" input=\"ball\"\ncollider \"tank\" input=\"tank\"\nwalls\npressure\n";
+    assert_eq!(check(scene, ""), "");
+    let told = check(&format!("{scene}coupled-drag\n"), "");
+    assert!(told.contains("`coupled-drag` does nothing to `ball`"), "{told}");
+}
