@@ -33,7 +33,7 @@ fn frames_that_cannot_go_to_a_folder_are_refused_with_the_line() {
         for command in ["check", "run"] {
             let refused = ended(&[command, &stage.scene()]);
             assert_eq!(refused.code, 2, "{dir}: {}", refused.error);
-            for word in ["is no folder", "scene.kdl:11", "dir="] {
+            for word in ["is no folder", "scene.kdl:10", "dir="] {
                 assert!(refused.error.contains(word), "no {word} in\n{}", refused.error);
             }
         }
@@ -125,20 +125,43 @@ fn pages_and_pictures_say_where_they_are() {
 #[test]
 fn what_farms_send_ends_a_run_as_ctrl_c_does() {
     let stage = Stage::new(&SCENE.replace("frames=24", "frames=100000"));
-    for (signal, first) in [(libc::SIGINT, false), (libc::SIGTERM, false), (libc::SIGTERM, true)] {
+    for signal in [libc::SIGINT, libc::SIGTERM] {
         let mut run = undine(&["run", &stage.scene(), "--fresh"]);
         let run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let began = Instant::now();
-        // Before the first frame, too, there is nothing that ends otherwise.
-        let wait = if first { Duration::from_millis(30) } else { Duration::from_secs(60) };
-        while began.elapsed() < wait && !stage.cache().join("balls.0003.usdc").exists() {
+        let is_there = || stage.cache().join("balls.0003.usdc").exists();
+        while began.elapsed() < Duration::from_secs(60) && !is_there() {
             std::thread::sleep(Duration::from_millis(5));
         }
         // SAFETY: the process is a child that has not been waited for.
         unsafe { libc::kill(run.id() as i32, signal) };
         let ended = of(run.wait_with_output().unwrap());
         assert_eq!(ended.code, 130, "{}", ended.error);
-        assert!(first || ended.error.contains("interrupted"), "{}", ended.error);
+        assert!(ended.error.contains("interrupted"), "{}", ended.error);
         let _ = std::fs::remove_dir_all(stage.cache());
+    }
+}
+
+/// Where there is nothing to finish, as while reading what somebody types, both end a program at once, in the same way.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_farms_send_ends_every_command_as_ctrl_c_does() {
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        let mut command = undine(&["fmt", "-"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let status = format!("/proc/{}/status", child.id());
+        let is_caught = || {
+            let status = std::fs::read_to_string(&status).unwrap_or_default();
+            let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+            let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+            mask.is_some_and(|mask| mask >> (libc::SIGTERM - 1) & 1 == 1)
+        };
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_secs(60) && !is_caught() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // SAFETY: the process is a child that has not been waited for.
+        unsafe { libc::kill(child.id() as i32, signal) };
+        assert_eq!(child.wait().unwrap().code(), Some(130));
     }
 }
