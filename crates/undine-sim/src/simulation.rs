@@ -192,7 +192,7 @@ impl Simulation {
     /// lies in. It shows what a run will take; nothing is simulated, and a run does not go on from here.
     pub fn make_room(&mut self) -> Result<()> {
         let piece = self.timeline.frame_time() / f64::from(self.timeline.pieces());
-        let (longest, _) = self.step_within(self.timeline.cfl())?;
+        let (longest, _) = self.longest_step()?;
         let now = Moment {
             frame: self.clock.frame + 1,
             substep: 0,
