@@ -328,9 +328,9 @@ impl<'a> Place<'a> {
 /// distance to that [voxels].
 ///
 /// Along an axis that meets the surface at a right angle the first face stands for all from the surface to half a voxel behind it,
-/// ½ + d. With no more than one voxel for it, an eighth of a voxel of liquid would be missing around a body on average, which is
-/// nothing at a wall, but takes as much as twelve of a hundredth off the inertia of what turns with a ball of five voxels. What
-/// rises to ½ + 1/√8 beyond that, and falls again, holds all of it.
+/// ½ + d. With no more than one voxel for it, an eighth of a voxel of liquid would be missing around a body on average: nothing
+/// where a wall stands still, but an eighth of what a ball of five voxels has itself in inertia. What rises to 1 + 1/√8 and falls
+/// again holds all of it.
 fn beside_body(distance: f32) -> f32 {
     let peak = 0.5 + 0.125_f32.sqrt();
     let part = if distance <= peak { 0.5 + distance } else { 0.5 + 2.0 * peak - distance };

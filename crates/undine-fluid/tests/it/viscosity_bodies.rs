@@ -129,11 +129,14 @@ fn momentum_is_only_exchanged_between_a_viscous_liquid_and_its_bodies() {
         let solved = step(&lab, &mut bodies, 0.01);
         let after = momenta(&lab, &bodies, surface, wall);
         let off = [0, 1].map(|n: usize| (after[n] - before[n]).length() / before[n].length());
-        println!("{viscosity} Pa s: {off:?}, {before:?}, {}", solved.report);
+        println!("{viscosity} Pa s: {off:?}, {}", solved.report);
         assert!(off[0] < 1e-6 && off[1] < 1e-6, "{viscosity}: {off:?}");
         assert!(energy(&bodies) < moving);
     }
-    // What is as stiff as this moves as one.
+    // What is as stiff as this soon moves as one.
+    for _ in 0..3 {
+        step(&lab, &mut bodies, 0.01);
+    }
     let rest = bodies[0].afloat.twist;
     for body in &bodies {
         let there = rest.at(body.afloat.centre - centres[0]);
@@ -228,13 +231,19 @@ fn spinning(cells: f64, count: usize) -> Vec<f64> {
     all
 }
 
+/// The first steps of 0.0025 a²/ν have layers of a twentieth of a, which no voxel here resolves; what that costs falls with voxels, and
+/// with time.
 #[test]
 fn a_spinning_ball_slows_as_the_radial_solution_does() {
     let count = 12;
     let exact = radial(0.0025, count);
-    for cells in [3.0, 4.0, 6.0] {
+    let errors = [3.0, 4.0, 6.0].map(|cells| {
         let found = spinning(cells, count);
         let errors: Vec<f64> = found.iter().zip(&exact).map(|(a, b)| a / b - 1.0).collect();
-        println!("{cells}: {found:.4?} of {exact:.4?}: {errors:.4?}");
-    }
+        println!("{cells} voxels: {errors:.4?}");
+        errors
+    });
+    let ends = errors.map(|errors| errors[count].abs());
+    assert!(ends[0] > ends[1] && ends[1] > ends[2], "{ends:?}");
+    assert!(ends[2] < 0.1, "{ends:?}");
 }
