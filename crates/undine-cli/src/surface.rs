@@ -12,7 +12,6 @@ use undine::surface::{
     Anisotropy, Averaging, Carrying, Method, Recipe, SurfaceError, surface as surface_of,
 };
 use undine_core::MemoryBudget;
-use undine_core::glam::DVec3;
 use undine_io::convert::{Job, read_points};
 use undine_io::{Format, IoError, WriteOptions, write};
 
@@ -81,7 +80,7 @@ fn file(
     budget: &MemoryBudget,
 ) -> Result<usize, SurfaceError> {
     let reading = read_points(job, arguments.grid.as_deref())?;
-    let mesh = surface_of(&reading.geometry.points, DVec3::ZERO, recipe, None, budget.clone())?;
+    let mesh = surface_of(&reading.geometry.points, recipe, None, budget.clone())?;
     let mut metadata = reading.metadata;
     metadata.frame = job.frame.or(metadata.frame);
     write(&job.to, &mesh, &WriteOptions { metadata, ..WriteOptions::default() })?;

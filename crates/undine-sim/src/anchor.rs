@@ -3,14 +3,15 @@
 //! Which Bucket something lies in decides the order of sums, ids and random numbers. Counted from the scene itself, all of these are
 //! the same wherever it stands, and far away Buckets have small numbers too.
 //!
-//! The anchor is the lowest corner of the first Object's input that has an end, in the order of evaluation, or of an Action's where no
-//! Object has one. It is rounded down to whole
+//! The anchor is the lowest corner of the first input that has an end, in the order of evaluation, or its middle if it has no corner there, as a
+//! ball has none: of Objects that are solved on voxels, or else of other Objects, or else of Actions. It is rounded down to whole
 //! voxels from the origin of coordinates, so that what the scene puts on whole voxels lies on the faces of cells. It follows from the scene
 //! alone: a run that is resumed, and each of several processes, finds the same.
 
-use crate::input::Inputs;
+use crate::input::{Data, Geometry, Inputs};
 use crate::tree::{BehaviorEntry, Tree};
 use undine_core::glam::DVec3;
+use undine_geometry::Solid;
 use undine_schema::{Kind, Level, Type, Value};
 
 /// The anchor of a setup whose inputs are as they are at a time [s].
@@ -18,21 +19,23 @@ pub(crate) fn anchor(tree: &Tree, inputs: &dyn Inputs, time: f64) -> DVec3 {
     let at_work = tree.behaviors.iter().filter(|entry| entry.left_out.is_none());
     let is_object = |entry: &&BehaviorEntry| entry.scope.declaration.kind == Kind::Object;
     let (objects, others): (Vec<_>, Vec<_>) = at_work.partition(is_object);
-    let mut all = objects.iter().chain(&others);
-    let lowest = all.find_map(|entry| lowest_corner(entry, inputs, time)).unwrap_or(DVec3::ZERO);
-    let voxels: Vec<f64> = objects.iter().filter_map(|entry| voxel(entry, time)).collect();
+    let is_on_voxels = |entry: &&BehaviorEntry| voxel(entry, time).is_some();
+    let (on_voxels, not): (Vec<_>, Vec<_>) = objects.into_iter().partition(is_on_voxels);
+    let mut all = on_voxels.iter().chain(&not).chain(&others);
+    let place = all.find_map(|entry| place(entry, inputs, time)).unwrap_or(DVec3::ZERO);
+    let voxels: Vec<f64> = on_voxels.iter().filter_map(|entry| voxel(entry, time)).collect();
     match common_multiple(&voxels) {
-        Some(voxel) => voxel * (lowest / voxel + ON_FACE).floor(),
-        None => lowest,
+        Some(voxel) => voxel * (place / voxel + ON_FACE).floor(),
+        None => place,
     }
 }
 
 /// What ends this part of a voxel before a face ends there: rounding decides nothing.
 const ON_FACE: f64 = 1e-6;
 
-/// The lowest corner [m] of what an Object is made of; none of what has no end, and of inputs with which something is wrong: the
-/// Object itself will say so.
-fn lowest_corner(entry: &BehaviorEntry, inputs: &dyn Inputs, time: f64) -> Option<DVec3> {
+/// Where what a Behavior takes begins [m]; none of what has no end, and of inputs with which something is wrong: whoever takes them
+/// will say so.
+fn place(entry: &BehaviorEntry, inputs: &dyn Inputs, time: f64) -> Option<DVec3> {
     let parameters = entry.scope.declaration.parameters.iter();
     let mut named = parameters.filter(|parameter| parameter.takes == Type::Input).filter_map(|p| {
         match entry.scope.setting(p.name, None)?.0.at(time) {
@@ -40,7 +43,19 @@ fn lowest_corner(entry: &BehaviorEntry, inputs: &dyn Inputs, time: f64) -> Optio
             _ => None,
         }
     });
-    named.find_map(|name| Some(inputs.data(&name, time).ok()?.bounds(time)?.min))
+    named.find_map(|name| beginning(&inputs.data(&name, time).ok()?.at(time).ok()?, time))
+}
+
+/// The lowest corner of some data [m], or its middle if it has no corner there.
+fn beginning(data: &Data, time: f64) -> Option<DVec3> {
+    let bounds = data.bounds(time)?;
+    let near = ON_FACE * bounds.size().max_element();
+    let has_corner = match &data.geometry {
+        Geometry::Empty | Geometry::LevelSet(_) => false,
+        Geometry::Shape(shape) => shape.distance(bounds.min).abs() <= near,
+        _ => data.cloud().ok()?.positions.iter().any(|at| at.distance(bounds.min) <= near),
+    };
+    Some(if has_corner { bounds.min } else { bounds.centre() })
 }
 
 /// The size of the voxels that an Object is solved on [m]; none of one that only finds its neighbours by them.

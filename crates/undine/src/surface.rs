@@ -39,11 +39,9 @@ impl From<CoreError> for SurfaceError {
 /// What is done to the distances before they become a mesh.
 pub type Filters<'a> = &'a dyn Fn(LevelSet) -> Result<LevelSet, SimError>;
 
-/// The surface of some points as a closed mesh, with normals `N` and all that the points carry at its vertices. Voxels are counted from
-/// an `origin` [m].
+/// The surface of some points as a closed mesh, with normals `N` and all that the points carry at its vertices.
 pub fn surface(
     points: &Points,
-    origin: DVec3,
     recipe: &Recipe,
     filters: Option<Filters<'_>>,
     budget: MemoryBudget,
@@ -61,7 +59,7 @@ pub fn surface(
         velocities: velocities.as_deref(),
     };
     let surfacing = Surfacing { method: recipe.method, ..Surfacing::default() };
-    let domain = GridDomain::new("surface", Frame::new(origin, voxel)?).with_budget(budget);
+    let domain = GridDomain::new("surface", Frame::new(DVec3::ZERO, voxel)?).with_budget(budget);
     let surfaced = surfacing.surface("surface", &domain, &particles)?;
     let (mesh, sources) = match filters {
         None => (surfaced.mesh()?, surfaced.into_sources()),

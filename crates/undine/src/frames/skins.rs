@@ -107,7 +107,7 @@ pub(crate) fn mesh(
         }
     });
     let filters = filters.as_ref().map(|filters| filters as crate::surface::Filters<'_>);
-    let made = surface(&all, world.origin(), &recipe, filters, budget(world));
+    let made = surface(&all, &recipe, filters, budget(world));
     made.map(Some).map_err(|why| match why {
         SurfaceError::Filter(why) => FrameError::Shapes(why),
         why => {
