@@ -434,7 +434,7 @@ impl Surroundings<'_> {
             all[n] <= before && all[n] < after
         };
         let low = (0..PLACES).filter(is_low).map(|n| step * n as f64);
-        low.map(|angle| lowest(&deep, angle - step, angle + step)).collect()
+        low.map(|angle| lowest(deep, angle - step, angle + step)).collect()
     }
 
     /// The side between two rims: its deepest lines.
@@ -464,7 +464,9 @@ impl Surroundings<'_> {
 
     /// Contacts of two bodies that both have found, each by its own features, are one: the first that was found.
     pub(super) fn once(&self, found: &mut Vec<Found>) {
-        let mut known: BTreeMap<[(usize, u32); 2], Vec<(DVec3, DVec3)>> = BTreeMap::new();
+        /// Two bodies, each as its Object and its number there.
+        type Pair = [(usize, u32); 2];
+        let mut known: BTreeMap<Pair, Vec<(DVec3, DVec3)>> = BTreeMap::new();
         found.retain(|found| {
             let (Part::Body { object: one, body: i }, Part::Body { object: other, body: j }) =
                 (found.first, found.second)

@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn what_is_open_between_a_body_and_a_floor_is_as_wide_as_the_gap_and_never_less_than_the_film()
     {
-        let floor = Shape::plane(DVec3::new(0.0, 1.0, 0.0), DVec3::Y).unwrap();
+        let floor = Shape::half_space(DVec3::Y, 1.0).unwrap();
         for gap in [0.0, -0.3, 1e-9, 0.02, 0.15, 0.5, 0.9] {
             let body = Shape::cuboid(DVec3::splat(2.0)).unwrap();
             let at = DVec3::new(4.0, 3.0 + gap, 4.0);
@@ -114,7 +114,7 @@ mod tests {
             let cut = |solid: &dyn Solid| {
                 let mut area = [[1.0_f32; 512]; 3];
                 let [x, y, z] = &mut area;
-                let mut cutter = Cutter::new(Frame::new(1.0).unwrap());
+                let mut cutter = Cutter::new(Frame::new(DVec3::ZERO, 1.0).unwrap());
                 cutter.cut(solid, Bucket::at(0, IVec3::ZERO), [x, y, z], &mut [1.0; 512]);
                 area
             };
