@@ -97,13 +97,14 @@ pub fn within<'a, S: Solid>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use undine_core::glam::IVec3;
+    use undine_core::{Bucket, Frame};
     use undine_geometry::Shape;
     use undine_geometry::fractions::Cutter;
-    use undine_core::{Bucket, Frame};
-    use undine_core::glam::IVec3;
 
     #[test]
-    fn what_is_open_between_a_body_and_a_floor_is_as_wide_as_the_gap_and_never_less_than_the_film() {
+    fn what_is_open_between_a_body_and_a_floor_is_as_wide_as_the_gap_and_never_less_than_the_film()
+    {
         let floor = Shape::plane(DVec3::new(0.0, 1.0, 0.0), DVec3::Y).unwrap();
         for gap in [0.0, -0.3, 1e-9, 0.02, 0.15, 0.5, 0.9] {
             let body = Shape::cuboid(DVec3::splat(2.0)).unwrap();

@@ -71,10 +71,7 @@ pub fn cut(
     accessor.run_with(
         (
             area,
-            (
-                volume.write(walls.volume),
-                field::gaps(volume).map(|gaps| volume.write(gaps.words)),
-            ),
+            (volume.write(walls.volume), field::gaps(volume).map(|gaps| volume.write(gaps.words))),
             velocity,
             volume.write(walls.distance),
         ),

@@ -96,12 +96,15 @@ fn spread(
     let any = found.iter().any(|new| !new.is_empty());
     let any = domain.processes().all_gather(&[u8::from(any)])?.concat().contains(&1);
     if any {
-        accessor.run((volume.write(field.cells.words), scratch.write(dry)), |here, (cells, dry)| {
-            for &(n, is_wet) in &found[here.slot as usize] {
-                let to = if is_wet { &mut *cells } else { &mut *dry };
-                Mask(&mut to[..]).set(n as usize, true);
-            }
-        })?;
+        accessor.run(
+            (volume.write(field.cells.words), scratch.write(dry)),
+            |here, (cells, dry)| {
+                for &(n, is_wet) in &found[here.slot as usize] {
+                    let to = if is_wet { &mut *cells } else { &mut *dry };
+                    Mask(&mut to[..]).set(n as usize, true);
+                }
+            },
+        )?;
     }
     Ok(any)
 }

@@ -78,8 +78,7 @@ fn over_the_floor(gap: f64) -> [(&'static str, f64, DVec3); 2] {
 /// at the least, where it is none, takes as long again at the most.
 #[test]
 fn what_is_light_rises_from_a_floor_whatever_the_gap() {
-    let wanted =
-        [(0.003, [0.082, 0.128]), (0.01, [0.069, 0.112]), (0.02, [0.062, 0.104])];
+    let wanted = [(0.003, [0.082, 0.128]), (0.01, [0.069, 0.112]), (0.02, [0.062, 0.104])];
     for (gap, wanted) in wanted {
         let found = rises(0.02, &over_the_floor(gap), "");
         println!("gap of {gap} m: foam and wood rise by 2 cm in {found:.4?} s, wanted {wanted:?}");

@@ -46,7 +46,11 @@ fn a_wall_beside_a_lattice_plane_is_as_good_as_one_on_it() {
         let found = energies(voxels * VOXEL);
         let gained = found.windows(2).map(|pair| pair[1] / pair[0] - 1.0).fold(0.0, f64::max);
         let off = found[8] / aligned[8] - 1.0;
-        println!("{voxels} voxels on: {:+.2} % of the aligned wall's, gains {:.3} %", 100.0 * off, 100.0 * gained);
+        println!(
+            "{voxels} voxels on: {:+.2} % of the aligned wall's, gains {:.3} %",
+            100.0 * off,
+            100.0 * gained
+        );
         if voxels < 1e-3 {
             assert!(off.abs() < 0.01, "{voxels}: {off}");
         }
