@@ -168,6 +168,12 @@ impl Operator for Collision {
                 .reads(own());
             // · Stage::SolveSolids      contacts are found and solved      with all that is coupled
             if is_hard && bodies().next().is_some() {
+                on.task(Stage::KeepFluids, "let go of what swims", Self::let_go).writes(centres([
+                    "position",
+                    "orientation",
+                    "v",
+                ]));
+                // · Stage::SolvePressure   what fluids do to bodies       pressure
                 on.task(Stage::Extend, "hold what swims", Self::hold).writes(centres([
                     "position",
                     "orientation",
@@ -215,6 +221,10 @@ impl Collision {
 
     fn part(&mut self, world: &mut World, now: &Moment) -> Result<()> {
         self.touching.as_mut().map_or(Ok(()), |touching| touching.part(world, now))
+    }
+
+    fn let_go(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        self.touching.as_ref().map_or(Ok(()), |touching| touching.let_go(world, now))
     }
 
     fn hold(&mut self, world: &mut World, now: &Moment) -> Result<()> {

@@ -127,12 +127,59 @@ impl Touching {
         Ok(())
     }
 
+    /// Takes the forces of contacts from bodies that a fluid carries, before it says what it does to them: what holds up a weight that
+    /// the fluid bears would be taken for a body that needs no lift. [`hold`](Self::hold) gives them back, and solves them anew.
+    pub fn let_go(&self, world: &World, now: &Moment) -> Result<()> {
+        self.kick(world, -now.step)
+    }
+
+    /// Gives swimming bodies the forces of contacts among themselves and with what the scene moves, for a time [s].
+    fn kick(&self, world: &World, time: f64) -> Result<()> {
+        let movable: BTreeMap<ObjectId, OnBodies> =
+            self.movable().filter(|(object, _)| world.object(*object).swims).collect();
+        // The body that a part belongs to; what is of none does not swim.
+        let body_of = |part: &Part| -> Option<Option<(OnBodies, u32)>> {
+            let (object, body) = match part {
+                Part::Still => return Some(None),
+                Part::Body { object, body } => (object, *body),
+                Part::Particles { object, on } => {
+                    let side = self.sides.iter().find(|side| side.object == *object)?;
+                    (object, *side.body.get(on[0].0 as usize)?)
+                }
+            };
+            Some(Some((*movable.get(object)?, body)))
+        };
+        for found in &self.found {
+            let Some((first, second)) = body_of(&found.first).zip(body_of(&found.second)) else {
+                continue;
+            };
+            for (part, sign) in [(first, 1.0), (second, -1.0)] {
+                let Some((on, body)) = part else { continue };
+                let (bodies, n) = (on.bodies, body as usize);
+                let points = &world.points[bodies.centres.points];
+                let mut position = points.column_mut(points.position())?;
+                let mut orientation = points.column_mut(bodies.orientation)?;
+                let mut velocity = points.column_mut(bodies.centres.velocity)?;
+                let kick = sign * time * found.contact.force;
+                let change = kick / points.column(bodies.centres.mass)?[n];
+                let turn = orientation[n];
+                let spin = turn.inverse() * (found.at - position[n]).cross(kick);
+                let spin = turn * (spin / points.column(bodies.inertia)?[n]);
+                velocity[n] += change;
+                position[n] += time.abs() * change;
+                orientation[n] = (DQuat::from_scaled_axis(time.abs() * spin) * turn).normalize();
+            }
+        }
+        Ok(())
+    }
+
     /// Solves contacts once more where a fluid has moved bodies: their velocities, and places at the end of the step.
     pub fn hold(&mut self, world: &mut World, now: &Moment) -> Result<()> {
         let swims = |side: &Side| world.object(side.object).swims;
         if !self.sides.iter().any(swims) {
             return Ok(());
         }
+        self.kick(world, now.step)?;
         self.find_contacts(world, now)?;
         let Settled { moves, forces } = self.settle(world, self.found.clone(), now.step)?;
         for (movable, du) in &moves {

@@ -3,7 +3,7 @@
 use super::band::Band;
 use super::moments::{Moments, add, cell_of, counts, each_held, window};
 use undine_core::access::{Accessor, Pad, Tile};
-use undine_core::glam::{Vec3, Vec4};
+use undine_core::glam::Vec3;
 use undine_core::volume::{DiscreteVolume, VoxelShape};
 use undine_core::{BucketSet, GridDomain, Handle, ParticleSystem};
 use undine_fluid::field::SURFACE_REACH;
@@ -72,12 +72,7 @@ pub fn gather_images(
                 let inside = cell.iter().all(|c| (-3..11).contains(c));
                 // Behind a thin wall there is no room for images.
                 if inside && wall > 0.0 && sample(tile, image).0 < 0.0 {
-                    let plane = (place - wall * normal, normal);
-                    if is_seen_by_all(tile, cell, plane) {
-                        add::<PAD, { window(PAD) }>(image, cell, weight, first, second);
-                    } else {
-                        add_where_seen(tile, (image, cell, weight), plane, first, second);
-                    }
+                    add::<PAD, { window(PAD) }>(image, cell, weight, first, second);
                 }
             };
             for (n, position) in position.iter().enumerate() {
@@ -94,51 +89,6 @@ pub fn gather_images(
         },
     )?;
     Ok(())
-}
-
-/// The cells around one.
-fn around(cell: [i32; 3]) -> impl Iterator<Item = [i32; 3]> {
-    let [x, y, z] = cell;
-    (-1..2)
-        .flat_map(move |i| (-1..2).flat_map(move |j| (-1..2).map(move |k| [x + i, y + j, z + k])))
-}
-
-/// How much of an image a cell sees in the plane of a wall: outside of walls, nothing from behind it. Around an edge, what lies on the
-/// one side has no image for what lies on the other.
-fn seen(tile: &Tile<f32>, [x, y, z]: [i32; 3], (foot, normal): (Vec3, Vec3)) -> f32 {
-    if tile.values()[tile.index(x, y, z)] <= 0.0 {
-        return 1.0;
-    }
-    let centre = Vec3::new(x as f32, y as f32, z as f32) + 0.5;
-    (1.0 + 2.0 * (centre - foot).dot(normal)).clamp(0.0, 1.0)
-}
-
-/// Whether all cells that feel an image see it whole.
-fn is_seen_by_all(tile: &Tile<f32>, cell: [i32; 3], plane: (Vec3, Vec3)) -> bool {
-    around(cell).all(|cell| seen(tile, cell, plane) == 1.0)
-}
-
-/// Adds an image to the cells that see it.
-fn add_where_seen(
-    tile: &Tile<f32>,
-    (image, cell, weight): (Vec3, [i32; 3], f32),
-    plane: (Vec3, Vec3),
-    first: &mut Tile<Vec4>,
-    second: &mut Tile<f32>,
-) {
-    for at in around(cell) {
-        let [x, y, z] = at;
-        let way = image - Vec3::new(x as f32, y as f32, z as f32) - 0.5;
-        let kernel = way.abs().to_array().map(|way| match way {
-            way if way < 0.5 => 0.75 - way * way,
-            way => 0.5 * (1.5 - way).max(0.0).powi(2),
-        });
-        let w = weight * seen(tile, at, plane) * kernel.iter().product::<f32>();
-        let n = first.index(x, y, z);
-        first.values_mut()[n] += w * way.extend(1.0);
-        let n = second.index(x, y, z);
-        second.values_mut()[n] += w * way.length_squared();
-    }
 }
 
 /// Copies distances to the band, with those of cells in solids mirrored from outside.
