@@ -108,11 +108,14 @@ fn what_flies_is_where_its_velocity_takes_it_at_any_speed() {
 
 #[test]
 fn walls_that_it_does_not_touch_or_slides_along_do_not_hold_it() {
-    // A shaft that leaves three quarters of a voxel on every side, or nothing; and a floor below.
+    // A shaft that leaves three quarters of a voxel on every side, or nothing; and a floor below. What keeps volume would move particles
+    // at walls by some hundredths of a millimetre.
+    let still = "keep-volume=#false";
     let shafts = ["23 6000 23 cm", "20 6000 20 cm"];
     for shaft in shafts {
         let wall = format!("box size=\"{shaft}\" centre=\"0 30 0 m\"\n    invert");
         for (water, forces) in [("", "gravity"), ("velocity=\"0 -70 0 m/s\"", "")] {
+            let water = &format!("{still} {water}");
             let wanted = |n: f64| match forces {
                 "" => DVec3::new(0.0, -70.0 * n / 24.0, 0.0),
                 _ => fallen(n / 24.0, 1.0 / 24.0),
@@ -122,7 +125,7 @@ fn walls_that_it_does_not_touch_or_slides_along_do_not_hold_it() {
         }
     }
     let floor = "plane centre=\"0 29.9 0 m\"";
-    let water = "velocity=\"100 0 20 m/s\"";
+    let water = &format!("{still} velocity=\"100 0 20 m/s\"");
     let found = error(["fps=24 substeps=1", floor, water, ""], 6, |n| {
         DVec3::new(100.0, 0.0, 20.0) * n / 24.0
     });
