@@ -35,6 +35,9 @@ pub struct Brought {
 /// counts.
 const MOST: f32 = 0.5;
 
+/// So is one that is pushed by more than this in a step [voxels]: what slopes have of rounding would grow from step to step.
+const FARTHEST: f32 = 1.0;
+
 /// Adds what bends to the velocity of a fluid after a step [s], which is extended already to the faces that are `known`: between those
 /// and others there is no slope. Collective.
 pub fn bend(
@@ -119,6 +122,8 @@ impl Around {
         let tile = &self.velocity[axis];
         let strides = [tile.slab(), tile.row(), 1];
         let back = strides[axis];
+        let most = FARTHEST / per_voxel;
+        let pushed = |change: f32| change.clamp(-most, most);
         // Where one end of it is not known, a slope is none.
         let turn = |slope: f32| {
             let turned = (per_voxel * slope).clamp(-MOST, MOST);
@@ -136,7 +141,7 @@ impl Around {
                     let [low, high] = [at - back, at + back].map(|at| from(velocity, at));
                     let change = from(change, at);
                     for (z, bent) in bent.iter_mut().enumerate() {
-                        *bent += 0.5 * turn(0.5 * (high[z] - low[z])) * change[z];
+                        *bent += 0.5 * turn(0.5 * (high[z] - low[z])) * pushed(change[z]);
                     }
                     continue;
                 }
@@ -147,7 +152,7 @@ impl Around {
                 for (z, bent) in bent.iter_mut().enumerate() {
                     let slope = 0.5 * (v[0][z] + v[1][z] - v[2][z] - v[3][z]);
                     let change = 0.25 * (c[0][z] + c[1][z] + c[2][z] + c[3][z]);
-                    *bent += 0.5 * turn(slope) * change;
+                    *bent += 0.5 * turn(slope) * pushed(change);
                 }
             }
         }

@@ -9,7 +9,7 @@
 use undine_core::access::{Pad, VoxelNeighbourhood};
 use undine_core::domain::{Slot, SlotMap};
 use undine_core::glam::{IVec3, Vec3};
-use undine_core::volume::{Interpolation, MacSampler, Sampler, VoxelShape};
+use undine_core::volume::{Interpolation, MacSampler, MaskHandle, Sampler, VoxelShape};
 use undine_core::{Accessor, ChannelSpec, DiscreteVolume, GridDomain, Handle, ParticleSystem};
 use undine_geometry::random;
 use undine_sim::Result;
@@ -32,6 +32,9 @@ pub struct Reseed {
     pub rest_mass: f32,
     /// How long particles have moved since the surface was found [s].
     pub moved_for: f64,
+    /// The faces whose velocity means something, by axis; all, where nobody says. Where particles have gone beyond those, nobody knows
+    /// how deep they are, and their numbers stay.
+    pub known: Option<[MaskHandle; 3]>,
     /// Makes random numbers, with the ids of particles.
     pub seed: u64,
 }
@@ -151,14 +154,19 @@ impl Reseed {
             (
                 volume.around(self.count, 2),
                 Coupling::taken(volume).map(|taken| volume.around(taken, 2)),
+                self.known.map(|known| known.map(|mask| volume.around(mask.words, 2))),
             ),
         );
         Ok(Accessor::new("plan new particles", domain).over(particles.topology()).map(
             access,
-            |here, ((position, id), (mass, velocity), (count, taken))| {
+            |here, ((position, id), (mass, velocity), (count, taken, known))| {
                 // What has left the grid is not under its surface.
                 let Some(slot) = topology.slot(here.bucket) else { return Plan::default() };
-                let wants = self.wants(&fields, slot, &count, taken.as_ref());
+                let is_deep = |cell: IVec3| {
+                    known.as_ref().is_none_or(|known| is_known(known, cell))
+                        && fields.is_deep(slot, cell)
+                };
+                let wants = self.wants(is_deep, &count, taken.as_ref());
                 if wants.is_empty() {
                     return Plan::default();
                 }
@@ -171,8 +179,7 @@ impl Reseed {
     /// What the cells of a Bucket, and empty ones next to it, want of its particles.
     fn wants(
         &self,
-        fields: &Fields<'_>,
-        slot: Slot,
+        is_deep: impl Fn(IVec3) -> bool,
         count: &VoxelNeighbourhood<'_, u32>,
         taken: Option<&VoxelNeighbourhood<'_, f32>>,
     ) -> Wants {
@@ -187,7 +194,7 @@ impl Reseed {
         for cell in (0..512).map(place_of) {
             let (here, [least, most]) = (count(cell), bounds(cell));
             let is_fine = (least..=most).contains(&here);
-            if here > 0 && !is_fine && fields.is_deep(slot, cell) {
+            if here > 0 && !is_fine && is_deep(cell) {
                 match here < least {
                     true => wants.filled.push((cell, cell, least - here)),
                     false => wants.crowded.push((cell, most)),
@@ -205,7 +212,7 @@ impl Reseed {
                 .map(|face| cell + *face)
                 .reduce(|best, next| if count(next) > count(best) { next } else { best });
             let donor = fullest.filter(|donor| is_own(*donor) && count(*donor) > 0);
-            if let Some(donor) = donor.filter(|_| fields.is_deep(slot, cell)) {
+            if let Some(donor) = donor.filter(|_| is_deep(cell)) {
                 wants.filled.push((donor, cell, least));
             }
         }
@@ -285,6 +292,18 @@ fn cell_of(offset: Vec3, per_metre: f32) -> usize {
 
 fn place_of(cell: usize) -> IVec3 {
     IVec3::new((cell >> 6) as i32, (cell >> 3 & 7) as i32, (cell & 7) as i32)
+}
+
+/// Whether the velocity around a cell means something, with its slopes.
+fn is_known(known: &[VoxelNeighbourhood<'_, u64>; 3], cell: IVec3) -> bool {
+    let mut around =
+        (-1..2).flat_map(|x| (-1..2).flat_map(move |y| (-1..2).map(move |z| [x, y, z])));
+    let is_known = |[i, j, k]: [i32; 3]| {
+        let [x, y, z] = [cell.x + i, cell.y + j, cell.z + k];
+        let bit = |words: &[u64]| words[(x & 7) as usize] >> (8 * (y & 7) + (z & 7)) & 1 != 0;
+        known.iter().all(|known| bit(known.neighbour(x >> 3, y >> 3, z >> 3)))
+    };
+    around.all(is_known)
 }
 
 /// The cells around a Bucket.

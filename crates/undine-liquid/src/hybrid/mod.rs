@@ -130,7 +130,7 @@ impl Object for Hybrid {
             .writes([particles.everything()]);
         if self.channels.count.is_some() {
             on.task(Stage::GroupExit, "keep particles within bounds", Self::reseed)
-                .reads(grid.channels(["surface", "v", "wall-distance", Coupling::TAKEN]))
+                .reads(grid.channels(["surface", "v", "v-known", "wall-distance", Coupling::TAKEN]))
                 .writes([grid.channel("count")])
                 .accumulates([particles.everything()])
                 .accumulates(interior);
@@ -190,7 +190,7 @@ impl Hybrid {
     }
 
     fn reseed(&mut self, world: &mut World, now: &Moment) -> Result<()> {
-        let Channels { carried, field, count: Some(count), .. } = self.channels else {
+        let Channels { carried, field, known, count: Some(count), .. } = self.channels else {
             return Ok(());
         };
         let Some([least, most]) = self.settings.reseed else { return Ok(()) };
@@ -204,6 +204,7 @@ impl Hybrid {
             most,
             rest_mass: self.settings.mass_each() as f32,
             moved_for: now.step,
+            known: Some(known),
             seed,
         };
         let volume = &world.volumes[field.volume];

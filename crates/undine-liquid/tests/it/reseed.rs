@@ -89,6 +89,7 @@ impl Tank {
             most: 12,
             rest_mass: REST_MASS,
             moved_for: 0.0,
+            known: None,
             seed: 11,
         };
         let tank = Self { world, domain, rules, salt };

@@ -33,9 +33,13 @@ fn simulation(text: &str) -> Simulation {
     prepare::simulation(&scene, MemoryBudget::unlimited()).unwrap_or_else(|why| panic!("{why}"))
 }
 
-fn flight([steps, wall, water, forces]: [&str; 4]) -> Simulation {
+fn at([steps, wall, water, forces]: [&str; 4]) -> String {
     let words = [("STEPS", steps), ("WALL", wall), ("WATER", water), ("FORCES", forces)];
-    simulation(&words.into_iter().fold(FLIGHT.to_owned(), |text, (w, it)| text.replace(w, it)))
+    words.into_iter().fold(FLIGHT.to_owned(), |text, (word, it)| text.replace(word, it))
+}
+
+fn flight(words: [&str; 4]) -> Simulation {
+    simulation(&at(words))
 }
 
 fn frame(simulation: &mut Simulation) {
@@ -55,8 +59,12 @@ fn centre(simulation: &Simulation) -> DVec3 {
 }
 
 /// How far the liquid is from where it should be, at worst, in so many frames: as a part of the way, or of the first metre.
-fn error(scene: [&str; 4], frames: u32, wanted: impl Fn(f64) -> DVec3) -> f64 {
-    let mut simulation = flight(scene);
+fn error(words: [&str; 4], frames: u32, wanted: impl Fn(f64) -> DVec3) -> f64 {
+    error_from(&at(words), frames, wanted)
+}
+
+fn error_from(text: &str, frames: u32, wanted: impl Fn(f64) -> DVec3) -> f64 {
+    let mut simulation = simulation(text);
     let start = centre(&simulation);
     let mut worst = 0.0_f64;
     for n in 1..=frames {
@@ -75,9 +83,9 @@ fn fallen(time: f64, step: f64) -> DVec3 {
 #[test]
 fn what_falls_freely_is_where_its_steps_take_it() {
     let cases = [
-        ("fps=24 substeps=1", 1.0 / 24.0, 40, ""),
-        ("fps=24 substeps=1", 1.0 / 24.0, 40, "transfer=flip"),
-        ("fps=24 substeps=1", 1.0 / 24.0, 40, "transfer=pic advection=rk3"),
+        ("fps=24 substeps=1", 1.0 / 24.0, 26, ""),
+        ("fps=24 substeps=1", 1.0 / 24.0, 10, "transfer=flip"),
+        ("fps=24 substeps=1", 1.0 / 24.0, 10, "transfer=pic advection=rk3"),
         ("fps=4 substeps=1", 0.25, 6, ""),
         ("fps=1 substeps=1", 1.0, 2, "kernel=linear"),
     ];
@@ -108,11 +116,14 @@ fn what_flies_is_where_its_velocity_takes_it_at_any_speed() {
 
 #[test]
 fn walls_that_it_does_not_touch_or_slides_along_do_not_hold_it() {
-    // A shaft that leaves three quarters of a voxel on every side, or nothing; and a floor below.
+    // A shaft that leaves three quarters of a voxel on every side, or nothing; and a floor below. What keeps volume would move particles
+    // at walls by some hundredths of a millimetre.
+    let still = "keep-volume=#false";
     let shafts = ["23 6000 23 cm", "20 6000 20 cm"];
     for shaft in shafts {
         let wall = format!("box size=\"{shaft}\" centre=\"0 30 0 m\"\n    invert");
         for (water, forces) in [("", "gravity"), ("velocity=\"0 -70 0 m/s\"", "")] {
+            let water = &format!("{still} {water}");
             let wanted = |n: f64| match forces {
                 "" => DVec3::new(0.0, -70.0 * n / 24.0, 0.0),
                 _ => fallen(n / 24.0, 1.0 / 24.0),
@@ -121,11 +132,14 @@ fn walls_that_it_does_not_touch_or_slides_along_do_not_hold_it() {
             assert!(found < 1e-5, "{shaft} {water}: {found:e} of the way");
         }
     }
-    let floor = "plane centre=\"0 29.9 0 m\"";
-    let water = "velocity=\"100 0 20 m/s\"";
-    let found = error(["fps=24 substeps=1", floor, water, ""], 6, |n| {
-        DVec3::new(100.0, 0.0, 20.0) * n / 24.0
-    });
+    // The same on a floor.
+    let water = &format!("{still} velocity=\"100 0 20 m/s\"");
+    let wall = "plane centre=\"0 -0.1 0 m\"";
+    let found = error_from(
+        &at(["fps=24 substeps=1", wall, water, ""]).replace("0 30 0 m", "0 0 0 m"),
+        6,
+        |n| DVec3::new(100.0, 0.0, 20.0) * n / 24.0,
+    );
     assert!(found < 1e-5, "{found:e} of the way");
 }
 
