@@ -380,25 +380,32 @@ impl Surroundings<'_> {
         if over.distance > radius + ahead {
             return Ok(());
         }
-        let is_over = |part: f64| {
-            let normal = form.nearest(to[0].lerp(to[1], part)).normal;
-            normal.dot(over.normal) > 1.0 - SAME_PLANE.0
-        };
-        for (n, end) in [(2, 0.0), (3, 1.0)] {
-            let (mut inside, mut beyond) = (lowest, end);
-            if is_over(end) {
-                continue;
+        // From where to where it is over one face, seen from a place of it towards an end.
+        let normal = |part: f64| form.nearest(to[0].lerp(to[1], part)).normal;
+        let is_same = |one: DVec3, other: DVec3| one.dot(other) > 1.0 - SAME_PLANE.0;
+        let leaves = |seed: f64, end: f64| {
+            let (over, mut inside, mut beyond) = (normal(seed), seed, end);
+            if is_same(over, normal(end)) {
+                return None;
             }
             for _ in 0..HALVINGS {
                 let middle = 0.5 * (inside + beyond);
-                if is_over(middle) { inside = middle } else { beyond = middle }
+                if is_same(over, normal(middle)) { inside = middle } else { beyond = middle }
             }
-            if (inside - lowest).abs() > LEAST_OVER {
-                // Only where it is in the end: on its way it may have been beyond.
-                let Nearest { point, normal, distance } = form.nearest(to[0].lerp(to[1], inside));
-                let near = Near { normal, gap: distance - radius, point };
-                out.extend(self.touched_by(own, at(inside, n), (near, margin), solid));
-            }
+            ((inside - seed).abs() > LEAST_OVER).then_some(inside)
+        };
+        // An end that is over a face is so all the way from there; else it is what is deepest.
+        let from_ends = [leaves(1.0, 0.0), leaves(0.0, 1.0)];
+        let places = match from_ends {
+            [None, None] => [leaves(lowest, 0.0), leaves(lowest, 1.0)],
+            found => found,
+        };
+        for (n, inside) in places.into_iter().enumerate() {
+            let Some(inside) = inside else { continue };
+            // Only where it is in the end: on its way it may have been beyond.
+            let Nearest { point, normal, distance } = form.nearest(to[0].lerp(to[1], inside));
+            let near = Near { normal, gap: distance - radius, point };
+            out.extend(self.touched_by(own, at(inside, 2 + n), (near, margin), solid));
         }
         Ok(())
     }
