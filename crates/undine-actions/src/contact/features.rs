@@ -10,14 +10,15 @@
 //! friction in finite freedom dynamics*). On its way down to the surface it has come from elsewhere, which is no slip.
 
 use super::against::{SAME_PLANE, Solids, deepest, is_clear, met_on_the_way, touch, touch_inside};
-use super::find::{Found, Key, Near, Part, Surroundings};
-use super::{Bodies, SKIN};
+use super::find::{ACCELERATION, Found, Key, Near, Part, Surroundings};
+use super::{Bodies, SKIN, Side};
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 use undine_core::glam::DVec3;
 use undine_geometry::shape::{Core, Features, Probe, Rim};
-use undine_geometry::{Pose, Solid};
+use undine_geometry::{Nearest, Pose, Solid};
 use undine_sim::Result;
+use undine_sim::newton::Contact;
 use undine_sim::newton::rotation::turn_between;
 
 /// Places at which a rim is asked how deep it is, and at which it touches where it lies flat.
@@ -51,6 +52,13 @@ const SAME_WALL: f64 = 0.8;
 
 /// A face has touched already what a corner touches whose normal is the same within this, 1 − cos φ.
 const SAME_FACE: f64 = 1e-6;
+
+/// Contacts are as exact as this part of what falls in a step: at rest, that is some 1e-5 m/s at 24 steps a second, of which the next step,
+/// that begins with the forces of this one, leaves less. A law is broken by more than a half of so many times that; and by more than a half of
+/// so many skins.
+const OF_FALL: f64 = 1e-5;
+const LEFT: f64 = 40.0;
+const TOUCHES: f64 = 10.0;
 
 /// A body that touches with its features.
 struct Own<'a> {
@@ -167,7 +175,9 @@ impl Surroundings<'_> {
         // Faces meet what has no features of its own, by boundary particles: as far as corners and edges have not met the same.
         let last = out.len();
         for n in particles {
-            let Some(found) = self.particle(number, n, solid)? else { continue };
+            let Some(mut found) = self.particle(number, n, solid)? else { continue };
+            found.contact.accuracy = self.accuracy_of_bodies();
+            found.reach = found.reach.max(LEFT * found.contact.accuracy);
             let is_met = |other: &Found| {
                 let (one, other) = (&other.contact, &found.contact);
                 one.normal.dot(other.normal) > 1.0 - SAME_FACE && one.gap <= other.gap + own.skin
@@ -177,6 +187,11 @@ impl Surroundings<'_> {
             }
         }
         Ok(())
+    }
+
+    /// By how much contacts of such bodies may be off on the mean [m]: a part of what a body falls in the step.
+    fn accuracy_of_bodies(&self) -> f64 {
+        OF_FALL * ACCELERATION * self.step * self.step
     }
 
     /// A place of a body, with its way. In a corner of what is hollow it touches more than what is nearest.
@@ -244,7 +259,8 @@ impl Surroundings<'_> {
             false => chord(to),
         };
         let (slip, flown) = (way(now) - moved, way(flight) - flown);
-        let contact = self.contact(&near, slip, flown, solid.friction);
+        let accuracy = self.accuracy_of_bodies();
+        let contact = Contact { accuracy, ..self.contact(&near, slip, flown, solid.friction) };
         Some(Found {
             key: Key {
                 objects: [side.object.0 as u32, solid.object.0 as u32],
@@ -255,7 +271,8 @@ impl Surroundings<'_> {
             at,
             contact,
             places: [at + near.normal * near.gap, at],
-            reach: own.skin,
+            // What a solve leaves is not broken.
+            reach: (TOUCHES * own.skin).max(LEFT * accuracy),
             passes: false,
             was_broken: false,
             is_kept: false,
@@ -363,22 +380,32 @@ impl Surroundings<'_> {
         if over.distance > radius + ahead {
             return Ok(());
         }
-        let is_over = |part: f64| {
-            let normal = form.nearest(to[0].lerp(to[1], part)).normal;
-            normal.dot(over.normal) > 1.0 - SAME_PLANE.0
-        };
-        for (n, end) in [(2, 0.0), (3, 1.0)] {
-            let (mut inside, mut beyond) = (lowest, end);
-            if is_over(end) {
-                continue;
+        // From where to where it is over one face, seen from a place of it towards an end.
+        let normal = |part: f64| form.nearest(to[0].lerp(to[1], part)).normal;
+        let is_same = |one: DVec3, other: DVec3| one.dot(other) > 1.0 - SAME_PLANE.0;
+        let leaves = |seed: f64, end: f64| {
+            let (over, mut inside, mut beyond) = (normal(seed), seed, end);
+            if is_same(over, normal(end)) {
+                return None;
             }
             for _ in 0..HALVINGS {
                 let middle = 0.5 * (inside + beyond);
-                if is_over(middle) { inside = middle } else { beyond = middle }
+                if is_same(over, normal(middle)) { inside = middle } else { beyond = middle }
             }
-            if (inside - lowest).abs() > LEAST_OVER {
-                self.place(own, at(inside, n), solid, out)?;
-            }
+            ((inside - seed).abs() > LEAST_OVER).then_some(inside)
+        };
+        // An end that is over a face is so all the way from there; else it is what is deepest.
+        let from_ends = [leaves(1.0, 0.0), leaves(0.0, 1.0)];
+        let places = match from_ends {
+            [None, None] => [leaves(lowest, 0.0), leaves(lowest, 1.0)],
+            found => found,
+        };
+        for (n, inside) in places.into_iter().enumerate() {
+            let Some(inside) = inside else { continue };
+            // Only where it is in the end: on its way it may have been beyond.
+            let Nearest { point, normal, distance } = form.nearest(to[0].lerp(to[1], inside));
+            let near = Near { normal, gap: distance - radius, point };
+            out.extend(self.touched_by(own, at(inside, 2 + n), (near, margin), solid));
         }
         Ok(())
     }
@@ -474,7 +501,12 @@ impl Surroundings<'_> {
                 return true;
             };
             let (one, other) = ((one.0, i), (other.0, j));
-            let near = SAME_PLACE / SKIN * found.reach;
+            let size = |side: &Side| {
+                let first = side.body.partition_point(|&body| body < i);
+                side.radius.get(first).map_or(0.0, |skin| skin / SKIN)
+            };
+            let side = self.sides.iter().find(|side| side.object.0 == one.0);
+            let near = SAME_PLACE * side.map_or(0.0, size);
             let normal = found.contact.normal;
             let normal = if one < other { normal } else { -normal };
             let list = known.entry([one.min(other), one.max(other)]).or_default();

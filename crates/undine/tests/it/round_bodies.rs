@@ -139,10 +139,10 @@ gravity
 }
 
 /// How high a ball that falls from `height` comes after each of four bounces, as parts of e²ⁿ h.
-fn bounces(substeps: u32, frames: u32) -> [f64; 4] {
+fn bounces(substeps: u32, count: u32) -> [f64; 4] {
     let mut simulation = prepared(&format!(
         r#"
-setup "bounce" fps=96 frames={frames} substeps={substeps}
+setup "bounce" fps=96 frames={count} substeps={substeps}
 input "body" {{
     sphere radius="5 cm" centre="0 1.35 0 m"
 }}
@@ -157,12 +157,12 @@ gravity
     ));
     let mut heights: Vec<f64> = Vec::new();
     let mut last = [f64::NEG_INFINITY; 2];
-    for _ in 1..frames {
+    for _ in 1..count {
         frames(&mut simulation, 1);
         let height = centre(&simulation, "body").y - 0.05;
         // The parabola through three frames is exact, but for the one in which it bounces.
         let [a, b, c] = [last[0], last[1], height];
-        if b > a && b >= c {
+        if a.is_finite() && b > a && b >= c {
             let bend = a - 2.0 * b + c;
             heights.push(b - (c - a).powi(2) / (8.0 * bend));
         }
