@@ -87,6 +87,10 @@ impl Check<'_> {
 
     /// Warns of inputs that nothing in the scene names; those of files that it includes may be for others.
     pub fn unused_inputs(&mut self, root: &Group, inputs: &[Input]) {
+        // What cannot be read may name some.
+        if self.report.has_errors() {
+            return;
+        }
         let mut named: BTreeSet<&str> = BTreeSet::new();
         inputs.iter().for_each(|input| named.extend(used(&input.nodes)));
         named_by(root, &mut named);

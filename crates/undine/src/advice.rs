@@ -77,7 +77,7 @@ pub fn advice(scene: &Scene, simulation: &Simulation) -> Report {
     for (_, collider) in &colliders {
         let Some(Looks::Input(name)) = &collider.offers.looks else { continue };
         let path = &collider.path;
-        if let Some((what, help)) = colliders::oddity(scene, simulation, path, name, is_liquid) {
+        if let Some((what, help)) = colliders::oddity(simulation, path, name, is_liquid) {
             warn(path, what, help);
         }
     }

@@ -127,11 +127,14 @@ fn a_collider_that_is_inside_out_is_told_of() {
                  input \"p\" {\n    points at=\"0 1 0 m\"\n}\nparticles \"p\" input=\"p\"\ncollision\n";
     let told = check(scene, &block(true));
     assert!(told.contains("the surface of `block` is inside out"), "{told}");
-    assert!(told.contains("but for 6.400e-2 m³") && told.contains("`invert`"), "{told}");
+    assert!(
+        told.contains("but for 6.400e-2 m³") && told.contains("turn its faces around"),
+        "{told}"
+    );
     assert_eq!(check(scene, &block(false)), "");
-    // As a tank is meant to be.
-    let tank = scene.replace("block.obj\"\n", "block.obj\"\n    invert\n");
-    assert_eq!(check(&tank, &block(false)), "");
+    // A sheet has no inside.
+    let sheet = scene.replace("input=\"block\"\n", "input=\"block\" thickness=\"1 cm\"\n");
+    assert_eq!(check(&sheet, &block(true)), "");
 }
 
 #[test]
@@ -171,4 +174,53 @@ fn coupled_drag_on_what_a_fluid_flows_around_is_told_of() {
     assert_eq!(check(scene, ""), "");
     let told = check(&format!("{scene}coupled-drag\n"), "");
     assert!(told.contains("`coupled-drag` does nothing to `ball`"), "{told}");
+}
+
+/// One of 501 flies 600 times as fast as the others, and 80 of 32,848 drops are far from all others.
+#[test]
+fn few_that_make_all_others_dear_are_told_of_with_the_cure() {
+    let fast = r#"
+setup "fast" frames=2 cfl=1
+input "slow" {
+    box size="1 1 1 m"
+    scatter count=500 seed=1
+    set channel="v" value="0.1 0 0 m/s"
+}
+input "all" {
+    points at="0 3 0 m"
+    set channel="v" value="60 0 0 m/s"
+    merge with="slow"
+}
+particles "dust" input="all" radius="1 mm"
+output dir="cache"
+render enabled=#false
+"#;
+    let spread = r#"
+setup "spread" frames=1
+input "pool" {
+    box size="80 80 80 cm"
+    scatter on="volume" spacing="2.5 cm"
+}
+input "all" {
+    box size="40 2 40 m" centre="0 6 0 m"
+    scatter count=80 seed=1
+    merge with="pool"
+}
+hybrid "water" input="all" voxel="5 cm"
+pressure
+output dir="cache"
+render enabled=#false
+"#;
+    let of_the_step =
+        ["`dust`: 1 of 501 particles rule the step", "60.000 m/s at (2.5", "faster-than=\"0.4"];
+    let of_voxels = ["`water`: 80 of", "fly alone, and take 80 of", "`bounds`"];
+    for (scene, words) in [(fast, of_the_step), (spread, of_voxels)] {
+        let stage = Stage::new(scene);
+        let ended = ended(&["run", "--quiet", &stage.scene()]);
+        assert_eq!(ended.code, 0, "{}{}", ended.out, ended.error);
+        let log = log_of(&stage);
+        for word in words {
+            assert_eq!(lines_with(&log, word), 1, "{word} in\n{log}");
+        }
+    }
 }

@@ -69,9 +69,8 @@ fn fastest(store: &ParticleSystem, velocity: Handle<Vec3>) -> Option<String> {
     let place = place(store, at)?;
     Some(format!(
         "{count} of {} particles rule the step: the fastest has {most:.3} m/s at {place}, and nearly all others have less than \
-         {others:.3} m/s; to let such go, add `kill faster-than=\"{:.1} m/s\"`, or give `setup` its `bounds`",
+         {others:.3} m/s; to let such go, add `kill faster-than=\"{limit:.3} m/s\"`, or give `setup` its `bounds`",
         speeds.len(),
-        1.5 * others
     ))
 }
 
