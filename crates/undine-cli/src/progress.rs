@@ -66,9 +66,11 @@ impl Progress {
     }
 
     fn works_on(&self, frame: i64) {
-        self.working
-            .iter()
-            .for_each(|working| working.now(&format!("frame {frame} is being made")));
+        let what = match frame > self.frames.1 {
+            true => "pictures and report are being made".to_owned(),
+            false => format!("frame {frame} is being made"),
+        };
+        self.working.iter().for_each(|working| working.now(&what));
     }
 
     fn say(&self, json: serde_json::Value, text: &str) {

@@ -5,7 +5,6 @@ use crate::convert::jobs;
 use crate::info::exit_code;
 use crate::progress::Working;
 use crate::{complain, memory, print, progress, render, signal};
-use std::path::Path;
 use std::sync::atomic::Ordering;
 use undine::ExitCode;
 use undine::surface::{

@@ -41,8 +41,8 @@ fn frames_that_cannot_go_to_a_folder_are_refused_with_the_line() {
 }
 
 #[test]
-fn lines_of_megabytes_are_cut_in_what_is_said_of_them() {
-    let long = "x".repeat(6_000_000);
+fn lines_without_end_are_cut_in_what_is_said_of_them() {
+    let long = "x".repeat(300_000);
     let stage = Stage::new("");
     let path = stage.path().join("long.kdl");
     let name = path.display().to_string();
@@ -82,12 +82,14 @@ fn every_other_file_is_converted_shown_and_meshed() {
     succeeds(&["run", &stage.scene(), "--quiet", "--frames", "5"]);
     let at = |name: &str| stage.path().join(name).display().to_string();
     let from = at("cache/balls.####.usdc");
-    let there =
-        |name: &str| (1..=5).filter(|n| stage.path().join(format!("{name}.000{n}.ply")).exists());
+    let there = |name: &str| {
+        let is_there = |n: &u32| stage.path().join(format!("{name}.000{n}.ply")).exists();
+        (1..=5).filter(is_there).collect::<Vec<_>>()
+    };
     succeeds(&["convert", &from, &at("b.####.ply"), "--frames", "1-5:2"]);
-    assert_eq!(there("b").collect::<Vec<_>>(), [1, 3, 5]);
+    assert_eq!(there("b"), [1, 3, 5]);
     succeeds(&["surface", &from, &at("s.####.ply"), "--frames", "2-5:3", "--radius", "3 cm"]);
-    assert_eq!(there("s").collect::<Vec<_>>(), [2, 5]);
+    assert_eq!(there("s"), [2, 5]);
     // One of them is one file.
     succeeds(&["convert", &from, &at("one.ply"), "--frames", "4-5:2"]);
     let out = succeeds(&["info", &at("b.####.ply"), "--frames", "1-5:4"]);

@@ -24,6 +24,9 @@ const RISES: f64 = 1.5;
 /// Such a part of its size hair may sway to each side.
 const SWAYS: f64 = 0.15;
 
+/// So long in the picture it is followed [s]: not to the last frame, since a run may grow, and its pictures stay.
+const LASTS: f64 = 2.0;
+
 /// Along so many places of its way something that flies is looked at.
 const PLACES: u32 = 16;
 
@@ -82,7 +85,7 @@ fn of_inputs(scene: &Scene, simulation: &Simulation) -> Option<Bounds> {
     scene.inputs.iter().filter_map(|input| of(&input.name)).reduce(Bounds::union)
 }
 
-/// The box around the ways of all points and bodies until the end of the run, were there nothing in them but gravity.
+/// The box around the ways of all points and bodies for a while, were there nothing in them but gravity.
 fn flown(
     scene: &Scene,
     simulation: &Simulation,
@@ -90,7 +93,7 @@ fn flown(
     up: DVec3,
 ) -> Option<Bounds> {
     let timeline = simulation.timeline();
-    let duration = (timeline.last - timeline.first) as f64 * timeline.frame_time();
+    let duration = LASTS * timeline.time_scale;
     let pull = gravity(&scene.root, up);
     let along = |bounds: Bounds, [low, high]: [DVec3; 2]| {
         let at = |n: u32| {
