@@ -109,7 +109,7 @@ fn substeps(simulation: &Simulation) -> Result<(f64, Option<TooMany>), RunError>
             let (longest, object) = simulation.longest_step().map_err(RunError::stopped)?;
             let wanted = (timeline.frame_time() / longest).ceil().max(f64::from(least));
             let is_much = wanted > f64::from(most);
-            let too_many = is_much.then(|| TooMany { wanted: wanted as u64, most, object });
+            let too_many = is_much.then_some(TooMany { wanted: wanted as u64, most, object });
             Ok((wanted, too_many))
         }
         Substeps::Automatic { most, .. } => {
