@@ -66,7 +66,7 @@ impl Frames {
     /// Whether a frame is among them.
     pub fn has(&self, frame: i64) -> bool {
         (self.first..=self.last).contains(&frame)
-            && frame.abs_diff(self.first) % self.step.max(1) == 0
+            && frame.abs_diff(self.first).is_multiple_of(self.step.max(1))
     }
 }
 

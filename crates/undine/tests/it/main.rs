@@ -17,6 +17,7 @@ mod long_steps;
 #[cfg(feature = "peer-chromium")]
 mod peer_chromium;
 mod pictures;
+mod random_scenes;
 mod report;
 mod rod_in_air;
 mod round_bodies;

@@ -109,7 +109,7 @@ fn every_eighth_frame_and_the_last_have_a_picture() {
 /// The pixels of a picture, by row and column.
 fn pixels(name: &str, bytes: &[u8]) -> (usize, Vec<[u8; 4]>) {
     let (display, _) = undine_render::files::png::decoded(bytes, Path::new(name)).unwrap();
-    (display.size.width as usize, display.pixels)
+    (display.size.width, display.pixels)
 }
 
 /// A crate that rests, and is warm where all else is cold, is at the same place in all pictures, whatever flies about: the camera stands still.
