@@ -193,7 +193,8 @@ output dir="cache" format="ply""#,
     assert_eq!(sound.code, 0, "{}", sound.error);
     assert!(!sound.out.contains("crosses"), "{}", sound.out);
     let storm = windy.replace("WIND", "100 0 0 m/s");
-    let storm = Stage::new(&storm.replace("fps=24 frames=2 substeps=2", "fps=1 frames=3"));
+    let storm =
+        Stage::new(&storm.replace("fps=24 frames=2 substeps=2", "fps=1 frames=3 substeps=1"));
     let told = ended(&["run", &storm.scene()]);
     assert_eq!(told.code, 0, "{}", told.error);
     for words in [

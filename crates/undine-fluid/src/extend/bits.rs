@@ -80,11 +80,6 @@ pub fn positive(values: &[f32]) -> [u64; 8] {
     where_true(values, |value| value > 0.0)
 }
 
-/// Where numbers are no less than one of them, as bits.
-pub fn at_least(values: &[f32], least: f32) -> [u64; 8] {
-    where_true(values, |value| value >= least)
-}
-
 /// Where numbers are other than zero, as bits.
 pub fn where_not_zero(values: &[f32]) -> [u64; 8] {
     where_true(values, |value| value != 0.0)

@@ -11,10 +11,6 @@
 //!
 //! However far velocities go on, something may be faster. So it is told up to where they mean something ([`extend_change`]), and
 //! whoever follows the flow knows where to go on by itself.
-//!
-//! A face of which walls leave little open has a velocity that makes up for that: a sliver beside a wall takes what the pressure
-//! of the cell before it presses through it, however fast. Particles feel a face whole, so that theirs is the solved velocity by
-//! the part that is open, and for the rest what goes on from the faces around it.
 
 pub(crate) mod bits;
 mod cells;
@@ -22,7 +18,6 @@ mod constrain;
 
 pub use cells::extend_cells;
 
-use crate::field;
 use crate::second_order::Brought;
 use bits::{FULL, Padded, shifted_up};
 use undine_core::access::VoxelNeighbourhood;
@@ -33,9 +28,6 @@ use undine_sim::offers::FluidField;
 
 /// How far behind thin walls velocities go on [voxels]: the reach of a kernel.
 const BEHIND: u32 = 2;
-
-/// A face that is open by this part or more keeps the velocity that was solved for.
-const WIDE: f32 = 0.5;
 
 /// Extends the velocity of a fluid by `voxels` beyond the faces of its cells. Faces farther away keep what they have.
 pub fn extend(
@@ -166,10 +158,7 @@ impl Extension<'_> {
     fn find_solved(&self) -> Result<bool> {
         let (volume, masks, walls) = (self.volume, self.masks, self.field.walls);
         let kernel = (
-            (
-                volume.around(self.field.cells.words, 1),
-                field::gaps(volume).map(|gaps| volume.around(gaps.words, 1)),
-            ),
+            volume.around(self.field.cells.words, 1),
             walls.area.faces.map(|face| volume.own(face)),
             volume.around(walls.volume, 1),
             [self.known.solved, self.known.reached, self.known.walled]
@@ -177,7 +166,7 @@ impl Extension<'_> {
         );
         let any = self.accessor("find solved faces").reduce(
             kernel,
-            |_, ((cells, gaps), area, open, [solved, reached, walled])| {
+            |_, (cells, area, open, [solved, reached, walled])| {
                 let mut has_thin_walls = false;
                 // What is not measured, and so negative, is open.
                 let has_room = bits::where_not_zero(open.chunk());
@@ -185,16 +174,10 @@ impl Extension<'_> {
                     solved.into_iter().zip(reached).zip(walled).enumerate()
                 {
                     let is_open = bits::positive(area[axis]);
-                    // What flows in a gap flows nowhere else.
-                    let is_wide = bits::at_least(area[axis], WIDE);
-                    let in_gap = gaps.as_ref().map_or([0; 8], |gaps| {
-                        let below = shifted_up(gaps, axis);
-                        std::array::from_fn(|x| gaps.chunk()[x] | below[x])
-                    });
                     let below = shifted_up(&cells, axis);
                     for (x, (solved, reached)) in solved.iter_mut().zip(reached).enumerate() {
                         *solved = (cells.chunk()[x] | below[x]) & is_open[x];
-                        *reached = *solved & (is_wide[x] | in_gap[x]);
+                        *reached = *solved;
                     }
                     let mut back = [0; 3];
                     back[axis] = 1;
@@ -245,14 +228,14 @@ impl Extension<'_> {
                 self.field.velocity.faces.map(|face| volume.around(face, 1)),
                 self.brought.map(|brought| {
                     let both = [brought.velocity, brought.mass];
-                    both.map(|of| of.faces.map(|face| volume.around(face, 1)))
+                    let area = self.field.walls.area;
+                    (
+                        both.map(|of| of.faces.map(|face| volume.around(face, 1))),
+                        area.faces.map(|face| volume.own(face)),
+                    )
                 }),
-                (
-                    self.field.walls.area.faces.map(|face| volume.own(face)),
-                    known.solved.map(|mask| masks.own(mask.words)),
-                ),
             ),
-            |_, (reached, walled, velocity, brought, (area, solved))| {
+            |_, (reached, walled, velocity, brought)| {
                 let mut layer = Values::new();
                 let walled = walled.map(|walled| walled.map(|walled| Padded::load(&walled)));
                 for axis in 0..3 {
@@ -263,22 +246,18 @@ impl Extension<'_> {
                     links.each_new(|n, from| {
                         let velocity = &velocity[axis];
                         let is_met = |mass: &VoxelNeighbourhood<'_, f32>| mass.chunk()[n] > 0.0;
-                        let met = brought.as_ref().is_some_and(|[_, mass]| is_met(&mass[axis]));
+                        let met =
+                            brought.as_ref().is_some_and(|([_, mass], _)| is_met(&mass[axis]));
                         if through == Through::ThinWalls && !met {
                             return;
                         }
-                        let is_solved = Mask(solved[axis]).get(n);
                         let value = match &brought {
-                            Some([before, mass]) if is_solved || area[axis][n] <= 0.0 => {
+                            Some(([before, mass], area)) if area[axis][n] <= 0.0 => {
                                 changed(velocity, &before[axis], &mass[axis], n, from)
                             }
                             _ => None,
                         };
-                        let mut value = value.unwrap_or_else(|| mean(velocity, n, from));
-                        if is_solved {
-                            let own = velocity.chunk()[n];
-                            value += area[axis][n] / WIDE * (own - value);
-                        }
+                        let value = value.unwrap_or_else(|| mean(velocity, n, from));
                         layer.push((axis as u8, n as u16, value));
                     });
                 }

@@ -6,6 +6,7 @@ use undine_core::glam::DVec3;
 use undine_core::memory::MemoryBudget;
 use undine_scene::Scene;
 use undine_sim::Simulation;
+use undine_sim::offers::Material;
 
 fn simulation(text: &str) -> Simulation {
     let scene = Scene::parse(Path::new("scene.kdl"), text, &catalogue(), &[])
@@ -15,8 +16,12 @@ fn simulation(text: &str) -> Simulation {
 
 /// Where the bodies are, in the order of the scene [m].
 fn places(simulation: &Simulation) -> Vec<DVec3> {
-    let stores = simulation.world.points.iter();
-    stores.map(|(_, bodies)| bodies.column(bodies.position()).unwrap()[0]).collect()
+    let world = &simulation.world;
+    let centres = world.objects.iter().filter_map(|object| match object.offers.material {
+        Some(Material::Topological(on)) => Some(&world.points[on.points]),
+        _ => None,
+    });
+    centres.map(|bodies| bodies.column(bodies.position()).unwrap()[0]).collect()
 }
 
 /// A hundred frames a second.
