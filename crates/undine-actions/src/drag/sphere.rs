@@ -151,7 +151,9 @@ mod tests {
                     now.factor >= before.factor && now.factor < before.factor * 1.02 + 1e-9,
                     "{re}"
                 );
-                assert!((0.0..1.25).contains(&now.slope), "Re {re}: {now:?}");
+                // Where a blend leads from a flat range into the falling one of the crisis, the force first rises a little faster.
+                let steepest = if re < 3e5 { 1.25 } else { 1.5 };
+                assert!((0.0..steepest).contains(&now.slope), "Re {re}: {now:?}");
                 before = now;
             }
         }
