@@ -33,9 +33,9 @@ fn strands_that_begin_inside_of_a_collider_are_told_of() {
     let told = ended(&["run", &Stage::new(&larger).scene()]);
     assert_eq!(told.code, 0, "{}", told.error);
     for words in [
-        "hair: 10 vertices of 5 strands begin inside of `skull`",
-        "vertex 2 of strand",
-        "by 2.0",
+        "hair: 15 vertices of 5 strands begin inside of `skull`",
+        "vertex 1 of strand",
+        "by 3.2",
         "keep them from going deeper, but do not push them out",
         "hold what belongs there with `roots`",
     ] {
