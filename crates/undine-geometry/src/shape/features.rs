@@ -341,7 +341,7 @@ mod tests {
             let features = shape.features().unwrap_or_else(|| panic!("{shape:?}"));
             let exact = |n: DVec3| {
                 // Seen from far away, the nearest point is the farthest one in that direction.
-                let far = 1e5;
+                let far = 1e6;
                 far - shape.distance(n * far)
             };
             for k in 0..60 {
