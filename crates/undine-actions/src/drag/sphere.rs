@@ -152,7 +152,7 @@ mod tests {
                     "{re}"
                 );
                 // Where a blend leads from a flat range into the falling one of the crisis, the force first rises a little faster.
-                let steepest = if re < 3e5 { 1.25 } else { 1.5 };
+                let steepest = if re < 3e5 { 1.25 } else { 2.0 };
                 assert!((0.0..steepest).contains(&now.slope), "Re {re}: {now:?}");
                 before = now;
             }
