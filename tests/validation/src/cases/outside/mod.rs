@@ -1,5 +1,6 @@
 //! Cases from outside: what was tried by those who knew the documentation alone.
 
+mod scene;
 mod viscous;
 
 use crate::page::Case;
