@@ -1,7 +1,8 @@
 //! `undine help` and `undine schema`: what there is, from its declarations.
 
-use crate::arguments::Help;
+use crate::arguments::{Arguments, Help};
 use crate::{print, width};
+use clap::CommandFactory;
 use undine::{ExitCode, declarations};
 use undine_schema::faces::{help, json};
 
@@ -9,8 +10,7 @@ use undine_schema::faces::{help, json};
 pub fn help(arguments: &Help) -> ExitCode {
     let all = declarations();
     let Some(name) = &arguments.name else {
-        let commands = "Commands: undine run, check, explain, help, schema, fmt, info, convert; `undine run --help` explains one.\n\n";
-        return print(&format!("{commands}{}", help::overview(&all, width())));
+        return print(&format!("{}\n{}", commands(), help::overview(&all, width())));
     };
     match all.iter().find(|declaration| declaration.name == name) {
         Some(declaration) => print(&help::help(declaration, width(), arguments.advanced)),
@@ -19,6 +19,17 @@ pub fn help(arguments: &Help) -> ExitCode {
             ExitCode::BadScene
         }
     }
+}
+
+/// What `undine` can do, a line each.
+fn commands() -> String {
+    let program = Arguments::command();
+    let about = |command: &clap::Command| command.get_about().map(ToString::to_string);
+    let all: Vec<(&str, String)> = program
+        .get_subcommands()
+        .map(|command| (command.get_name(), about(command).unwrap_or_default()))
+        .collect();
+    help::commands("undine", &all, width())
 }
 
 /// Prints the JSON schema.

@@ -125,7 +125,10 @@ fn help_explains_a_behavior_and_suggests_one() {
     for parameter in undine_particles_parameters() {
         assert!(out.contains(parameter), "no {parameter} in\n{out}");
     }
-    assert!(succeeds(&["help"]).contains("gravity"));
+    let all = succeeds(&["help"]);
+    for listed in ["gravity", "\n  verify ", "\n  surface ", "\n  compare "] {
+        assert!(all.contains(listed), "no {listed} in\n{all}");
+    }
     let unknown = ended(&["help", "particels"]);
     assert_eq!(unknown.code, 2);
     assert!(unknown.error.contains("particles"), "{}", unknown.error);

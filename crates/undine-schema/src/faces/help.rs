@@ -50,6 +50,18 @@ pub fn help(declaration: &Declaration, width: usize, advanced: bool) -> String {
     page.text
 }
 
+/// Commands of a program, a line each: their names, and what they do.
+pub fn commands(program: &str, commands: &[(&str, String)], width: usize) -> String {
+    let mut page = Page { text: String::new(), width: width.max(NARROWEST) };
+    let column = commands.iter().map(|(name, _)| letters(name)).max().unwrap_or(0);
+    page.wrap("", "", "Commands: what the program does");
+    for (name, about) in commands {
+        page.entry(&[(*name, column)], about);
+    }
+    page.wrap("", "", &format!("{program} COMMAND --help says more about one of them"));
+    page.text
+}
+
 /// All nodes, by kind, a line each.
 pub fn overview(declarations: &[&Declaration], width: usize) -> String {
     let mut page = Page { text: String::new(), width: width.max(NARROWEST) };
