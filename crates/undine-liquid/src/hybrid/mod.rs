@@ -18,6 +18,7 @@ use undine_core::transfer::{
     Carried, Mass, Method, mac_to_particles, momentum_to_velocity, particles_to_mac,
 };
 use undine_core::{Accessor, BucketSet, DiscreteVolume, GridDomain};
+use undine_fluid::pressure::contact_line;
 use undine_fluid::field::INTERIOR;
 use undine_sim::offers::Coupling;
 use undine_sim::report::SolveRecord;
@@ -87,6 +88,7 @@ impl Object for Hybrid {
         on.task(Stage::FindSurface, "find the surface", Self::find_surface)
             .reads([at("position"), at("mass")])
             .reads(grid.channels(["open", "open-volume", "gaps", "wall-distance", Coupling::TAKEN]))
+            .reads([grid.channel("pressure")])
             .reads(in_band(grid.channel("v-before")))
             .writes(grid.channels(["surface", "cells"]))
             .writes(interior.clone().into_iter().chain(in_band(particles.everything())));
@@ -264,6 +266,7 @@ impl Hybrid {
         let (particles, volume) =
             (&mut world.particles[carried.particles], &world.volumes[field.volume]);
         surface::find(domain, particles, volume, &field)?;
+        contact_line::let_go(domain, volume, &field)?;
         match self.exchange(now) {
             Some(exchange) => exchange.run(domain, volume, particles),
             None => Ok(()),
