@@ -149,6 +149,8 @@ pub(super) struct Surroundings<'a> {
     pub step: f64,
     /// How far thin things go in the step, apart from what all of them do, in the root of the mean square [m].
     pub ways: f64,
+    /// How far apart two bodies may have been that have bounced off each other in this step [m]: nothing, if nothing bounces.
+    pub rebound: f64,
     /// Who looks.
     pub processes: &'a dyn Processes,
 }
@@ -163,8 +165,9 @@ pub(super) struct Near {
 }
 
 impl Surroundings<'_> {
+    /// How far ahead of something that has gone a way [m] contacts are looked for.
     pub(super) fn margin(&self, way: f64) -> f64 {
-        way + 0.5 * ACCELERATION * self.step * self.step
+        way + self.rebound + 0.5 * ACCELERATION * self.step * self.step
     }
 
     /// By how much the laws of thin things that are to keep a distance [m] may be off on the mean [m].

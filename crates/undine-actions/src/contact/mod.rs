@@ -68,6 +68,8 @@ pub struct Touching {
     again: usize,
     /// How far thin things would go in this step without forces, apart from what all of them do, in the root of the mean square [m].
     ways: f64,
+    /// How far apart two bodies may have been that have bounced off each other in this step [m].
+    rebound: f64,
 }
 
 /// An Object whose boundary particles bump into things, during a step.
@@ -174,6 +176,7 @@ impl Touching {
             known,
             again: 0,
             ways: 0.0,
+            rebound: 0.0,
         }))
     }
 
@@ -217,7 +220,7 @@ impl Touching {
         }
         self.found.clear();
         self.known = Candidates::default();
-        (self.again, self.ways) = (0, 0.0);
+        (self.again, self.ways, self.rebound) = (0, 0.0, 0.0);
         self.memory.recall(world)
     }
 
@@ -260,8 +263,22 @@ impl Touching {
         }
         if is_first {
             self.ways = self.surroundings(world, &here, now).own_ways();
+            self.rebound = self.farthest_rebound();
         }
         Ok(here)
+    }
+
+    /// How far apart two bodies may have been that have bounced off each other in this step [m]. They had to come together, each as far as it
+    /// flies at the most, and what has pushed them apart may not be forgotten where they are apart now.
+    fn farthest_rebound(&self) -> f64 {
+        if self.manner.restitution == 0.0 {
+            return 0.0;
+        }
+        let of_bodies = self.sides.iter().filter(|side| !side.body.is_empty());
+        let ways = of_bodies.flat_map(|side| {
+            side.start.iter().zip(&side.flight).map(|(from, to)| from.distance_squared(*to))
+        });
+        2.0 * ways.fold(0.0, f64::max).sqrt()
     }
 
     fn surroundings<'a>(
@@ -278,6 +295,7 @@ impl Touching {
             manner: self.manner,
             step: now.step,
             ways: self.ways,
+            rebound: self.rebound,
             processes: &**world.processes(),
         }
     }

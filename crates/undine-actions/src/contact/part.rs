@@ -231,6 +231,7 @@ impl Touching {
             manner: self.manner,
             step: 0.0,
             ways: 0.0,
+            rebound: 0.0,
             processes: &**world.processes(),
         };
         let mut found = Vec::new();

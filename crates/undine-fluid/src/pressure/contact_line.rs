@@ -25,8 +25,7 @@ pub fn let_go(domain: &GridDomain, volume: &DiscreteVolume, field: &FluidField) 
         |_, ((pressure, distance), area, cells)| {
             let around = Around { distance, area };
             for (x, cells) in cells.iter_mut().enumerate() {
-                let pulled: u64 =
-                    (0..64).map(|n| u64::from(pressure[x << 6 | n] < 0.0) << n).sum();
+                let pulled: u64 = (0..64).map(|n| u64::from(pressure[x << 6 | n] < 0.0) << n).sum();
                 for n in ones(&[*cells & pulled, 0, 0, 0, 0, 0, 0, 0]) {
                     let at = [x as i32, (n >> 3) as i32, (n & 7) as i32];
                     if around.is_along_wall(at) && around.has_air_near(at) {

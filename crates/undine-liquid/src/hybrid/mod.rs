@@ -18,8 +18,8 @@ use undine_core::transfer::{
     Carried, Mass, Method, mac_to_particles, momentum_to_velocity, particles_to_mac,
 };
 use undine_core::{Accessor, BucketSet, DiscreteVolume, GridDomain};
-use undine_fluid::pressure::contact_line;
 use undine_fluid::field::INTERIOR;
+use undine_fluid::pressure::contact_line;
 use undine_sim::offers::Coupling;
 use undine_sim::report::SolveRecord;
 use undine_sim::timeline;

@@ -13,6 +13,7 @@ mod exchange;
 mod falling;
 mod files;
 mod gaps;
+mod impacts;
 mod long_steps;
 #[cfg(feature = "peer-chromium")]
 mod peer_chromium;
@@ -24,6 +25,7 @@ mod round_bodies;
 mod scenes;
 mod shapes;
 mod slivers;
+mod slots;
 mod stacks;
 mod surfaces;
 mod suspension;
