@@ -2,6 +2,7 @@
 
 mod far;
 mod flight;
+mod gaps;
 mod scene;
 mod viscous;
 
@@ -16,4 +17,6 @@ pub const CASES: &[Case] = &[
     viscous::SETTLING,
     viscous::SPINNING,
     viscous::FLOATING,
+    gaps::RISING,
+    gaps::SINKING,
 ];
