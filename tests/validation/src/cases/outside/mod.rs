@@ -3,6 +3,7 @@
 mod far;
 mod flight;
 mod gaps;
+mod round;
 mod scene;
 mod viscous;
 
@@ -19,4 +20,7 @@ pub const CASES: &[Case] = &[
     viscous::FLOATING,
     gaps::RISING,
     gaps::SINKING,
+    round::ROLLING,
+    round::SLIDING,
+    round::BOUNCING,
 ];
