@@ -3,6 +3,7 @@
 mod far;
 mod flight;
 mod gaps;
+mod hair;
 mod round;
 mod scene;
 mod viscous;
@@ -23,4 +24,5 @@ pub const CASES: &[Case] = &[
     round::ROLLING,
     round::SLIDING,
     round::BOUNCING,
+    hair::HAIR,
 ];
