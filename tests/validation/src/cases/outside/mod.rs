@@ -1,5 +1,6 @@
 //! Cases from outside: what was tried by those who knew the documentation alone.
 
+mod carried;
 mod far;
 mod flight;
 mod gaps;
@@ -25,4 +26,5 @@ pub const CASES: &[Case] = &[
     round::SLIDING,
     round::BOUNCING,
     hair::HAIR,
+    carried::CARRIED,
 ];
