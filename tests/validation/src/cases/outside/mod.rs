@@ -1,6 +1,7 @@
 //! Cases from outside: what was tried by those who knew the documentation alone.
 
 mod carried;
+mod falling;
 mod far;
 mod flight;
 mod gaps;
@@ -27,4 +28,5 @@ pub const CASES: &[Case] = &[
     round::BOUNCING,
     hair::HAIR,
     carried::CARRIED,
+    falling::HAIL,
 ];
