@@ -3,6 +3,7 @@
 mod carried;
 mod falling;
 mod far;
+mod filling;
 mod flight;
 mod gaps;
 mod hair;
@@ -29,4 +30,6 @@ pub const CASES: &[Case] = &[
     hair::HAIR,
     carried::CARRIED,
     falling::HAIL,
+    filling::FILM,
+    filling::WALL,
 ];
