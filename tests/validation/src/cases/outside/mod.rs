@@ -9,6 +9,7 @@ mod gaps;
 mod hair;
 mod round;
 mod scene;
+mod stacks;
 mod viscous;
 
 use crate::page::Case;
@@ -32,4 +33,5 @@ pub const CASES: &[Case] = &[
     falling::HAIL,
     filling::FILM,
     filling::WALL,
+    stacks::STACK,
 ];
