@@ -1,8 +1,9 @@
 //! Rigid bodies in fluids: each as a collider that goes from where it is when a step begins to where the step takes it.
 //!
 //! `walls` cuts them out of cells and keeps particles out of them, and `pressure` couples them to the fluid. A step begins with
-//! [`Swimmers::begin`], at Stage CutCells, when nothing has moved yet: bodies are taken to where they would fly freely. After
-//! they have moved, [`Swimmers::end`] tells their true way.
+//! [`Swimmers::begin`], at Stage CutCells, when nothing has moved yet: bodies are cut out where they are, as particles are where they are
+//! then. Cut out where they go, they would leave a void behind them that no pressure holds. After they have moved, [`Swimmers::end`]
+//! tells their true way.
 
 use undine_core::glam::{DQuat, DVec3};
 use undine_core::particles::TopologicalParticles;
@@ -59,6 +60,11 @@ impl Swimmers {
         Self { on: objects.iter().filter_map(solids).collect(), starts: Vec::new() }
     }
 
+    /// Where the centre of one was when the step began [m], in the order of [`Self::placed`]: where it is cut out of the fluid.
+    pub(crate) fn centre(&self, body: usize) -> Option<DVec3> {
+        self.starts.get(body).map(|placed| placed.centre)
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.on.is_empty()
@@ -94,30 +100,34 @@ impl Swimmers {
         Ok(all)
     }
 
-    /// Every body as a collider, in the order of [`Self::placed`], that goes from where it is to where it would fly freely. To be
+    /// Every body as a collider, in the order of [`Self::placed`], that comes to where it is with the velocity that it has. To be
     /// called when nothing of the step has moved yet: [`Self::end`] goes from there.
     pub fn begin(&mut self, world: &World, now: &Moment) -> Result<Vec<Collider>> {
-        let placed = self.placed(world)?;
-        let ends: Vec<Placed> = placed.iter().map(|placed| placed.after(now.step)).collect();
-        self.starts = placed;
-        self.colliders(world, &ends, now)
+        self.starts = self.placed(world)?;
+        let come: Vec<Placed> = self.starts.iter().map(|placed| placed.after(-now.step)).collect();
+        self.colliders(world, [&come, &self.starts], now)
     }
 
     /// Every body as a collider that goes from where the step began to where it is now.
     pub fn end(&self, world: &World, now: &Moment) -> Result<Vec<Collider>> {
-        self.colliders(world, &self.placed(world)?, now)
+        self.colliders(world, [&self.starts, &self.placed(world)?], now)
     }
 
     /// Between both ends, it is centres of mass that go straight: the origin of a form's own coordinates is where the scene has its
     /// own, which may be kilometres away.
-    fn colliders(&self, world: &World, ends: &[Placed], now: &Moment) -> Result<Vec<Collider>> {
+    fn colliders(
+        &self,
+        world: &World,
+        [starts, ends]: [&[Placed]; 2],
+        now: &Moment,
+    ) -> Result<Vec<Collider>> {
         let count = |solids: &SolidBodies| world.points[solids.bodies.centres.points].len();
         let forms = self.on.iter().flat_map(|(_, solids)| {
             (0..count(solids)).map(|n| solids.forms[n % solids.forms.len()].clone())
         });
         let mut colliders = Vec::with_capacity(ends.len());
         for ((n, form), end) in forms.enumerate().zip(ends) {
-            let start = self.starts.get(n).unwrap_or(end);
+            let start = starts.get(n).unwrap_or(end);
             let motion = match now.step > 0.0 && start.pose != end.pose {
                 false => Motion::still(end.of_centre())?,
                 true => {

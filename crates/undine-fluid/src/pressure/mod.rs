@@ -182,7 +182,7 @@ impl Operator for Pressure {
 }
 
 impl Pressure {
-    /// Which faces of fluids bodies will cover, where they would fly freely.
+    /// Which faces of fluids bodies cover, where they are.
     fn find_bodies(&mut self, world: &mut World, now: &Moment) -> Result<()> {
         let bodies = self.swimmers.begin(world, now)?;
         let walls = self.colliders.iter().filter_map(|id| world.colliders[*id].as_ref());

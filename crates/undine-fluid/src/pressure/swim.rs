@@ -42,7 +42,8 @@ impl Swimmers {
         for (_, solids) in self.objects() {
             let points = &world.points[solids.bodies.centres.points];
             for n in 0..points.len() {
-                all.push(afloat(points, solids, n, now.step)?);
+                let centre = self.centre(all.len());
+                all.push(afloat((points, solids, n), centre, now.step)?);
             }
         }
         Ok(all)
@@ -116,15 +117,14 @@ impl Turning {
 }
 
 fn afloat(
-    points: &TopologicalParticles,
-    solids: &SolidBodies,
-    n: usize,
+    (points, solids, n): (&TopologicalParticles, &SolidBodies, usize),
+    centre: Option<DVec3>,
     step: f64,
 ) -> Result<Afloat> {
     let turning = Turning::of(points, solids, n)?;
     let linear = points.column(solids.bodies.centres.velocity)?[n];
     if solids.kinematic {
-        let centre = points.column(points.position())?[n];
+        let centre = centre.unwrap_or(points.column(points.position())?[n]);
         let twist = Twist { linear, angular: turning.over(turning.start) };
         let inverse_mass = [[0.0; MOTIONS]; MOTIONS];
         return Ok(Afloat { centre, twist, inverse_mass, coverage: Coverage::default() });
@@ -136,7 +136,7 @@ fn afloat(
     let rows = inertia.transpose().to_cols_array_2d();
     let mass = points.column(solids.bodies.centres.mass)?[n];
     Ok(Afloat {
-        centre: points.column(solids.bodies.flight)?[n],
+        centre: centre.unwrap_or(points.column(solids.bodies.flight)?[n]),
         twist: Twist { linear, angular },
         inverse_mass: RigidTerm::free(mass, rows)?,
         coverage: Coverage::default(),

@@ -176,7 +176,7 @@ impl Operator for Viscosity {
 }
 
 impl Viscosity {
-    /// Which faces of fluids will be beside bodies, where they would fly freely.
+    /// Which faces of fluids are beside bodies.
     fn find_bodies(&mut self, world: &mut World, now: &Moment) -> Result<()> {
         let colliders = self.swimmers.begin(world, now)?;
         let end = now.time + now.step;

@@ -46,7 +46,9 @@ fn what_hits_a_row_keeps_its_momentum() {
         let now = simulation.budget().unwrap();
         let kept = now.momentum.x / start.momentum.x;
         let energy = now.kinetic_energy / start.kinetic_energy;
-        println!("{shape}, {others} others, gap {gap}, {restitution}, {substeps}: {kept} of momentum, {energy} of energy");
+        println!(
+            "{shape}, {others} others, gap {gap}, {restitution}, {substeps}: {kept} of momentum, {energy} of energy"
+        );
         assert!((kept - 1.0).abs() < 1e-6, "{shape}, {others} others, {gap}: {kept}");
         // That of the momentum shared by all is the least that can be left.
         let least = 1.0 / (others as f64 + 1.0);
