@@ -8,7 +8,7 @@
 
 use super::find::{Found, Part};
 use super::{Side, Touching};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use undine_core::Forest;
 use undine_core::glam::DVec3;
 use undine_sim::coupling::Coupling;
@@ -80,6 +80,7 @@ impl Touching {
     /// Holds back what breaks the laws of contacts.
     pub(super) fn hold_back(&mut self, world: &World, now: &Moment) -> Result<()> {
         let mut zones = Zones::default();
+        let mut stopped = BTreeSet::new();
         // What is off has to be good enough.
         self.again = usize::MAX;
         for round in 0..MOST_ROUNDS {
@@ -98,14 +99,39 @@ impl Touching {
                 all.into_iter().for_each(|strand| zones.stays(strand, Stay::HERE));
             }
             let parts = broken.iter().flat_map(|found| [found.first, found.second]);
-            self.bodies_stay(world, &parts.collect::<Vec<_>>())?;
+            self.bodies_stay(world, &parts.collect::<Vec<_>>(), &mut stopped)?;
             self.move_zones(world, &zones, now)?;
             if !self.breaks_laws(world, now)? {
                 break;
             }
             self.find_contacts(world, now)?;
         }
+        self.tell_of_stopped(world, &stopped, now);
         Ok(())
+    }
+
+    /// Warns of bodies that were stopped, once in a frame: what they had of momentum is gone.
+    fn tell_of_stopped(
+        &mut self,
+        world: &World,
+        stopped: &BTreeSet<(ObjectId, usize)>,
+        now: &Moment,
+    ) {
+        if let Some((first, body)) = stopped.first()
+            && self.told != Some(now.frame)
+        {
+            self.told = Some(now.frame);
+            tracing::warn!(
+                "{}: body {body} would have passed through something, and was stopped where a substep began, with all of its momentum{}, in \
+                 frame {}; ask for more `substeps`",
+                world.object(*first).path,
+                match stopped.len() {
+                    1 => String::new(),
+                    more => format!(", as were {} others", more - 1),
+                },
+                now.frame
+            );
+        }
     }
 
     /// How what the scene moves takes along a strand that touches it. Bodies stay, for their part.
@@ -133,7 +159,12 @@ impl Touching {
             .then(|| (number, side.strand[on[0].0 as usize]))
     }
 
-    fn bodies_stay(&self, world: &World, parts: &[Part]) -> Result<()> {
+    fn bodies_stay(
+        &self,
+        world: &World,
+        parts: &[Part],
+        stopped: &mut BTreeSet<(ObjectId, usize)>,
+    ) -> Result<()> {
         for side in &self.sides {
             let Embedded::OnBodies(on) = side.boundary else { continue };
             let points = &world.points[on.bodies.centres.points];
@@ -150,6 +181,7 @@ impl Touching {
                 };
                 (position[body], orientation[body]) = side.bodies[body];
                 velocity[body] = DVec3::ZERO;
+                stopped.insert((side.object, body));
             }
         }
         Ok(())

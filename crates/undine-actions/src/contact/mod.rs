@@ -70,6 +70,8 @@ pub struct Touching {
     ways: f64,
     /// How far apart two bodies may have been that have bounced off each other in this step [m].
     rebound: f64,
+    /// The frame in which it was last told that bodies were stopped.
+    told: Option<i64>,
 }
 
 /// An Object whose boundary particles bump into things, during a step.
@@ -177,6 +179,7 @@ impl Touching {
             again: 0,
             ways: 0.0,
             rebound: 0.0,
+            told: None,
         }))
     }
 
