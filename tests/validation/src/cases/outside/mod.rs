@@ -9,6 +9,7 @@ mod gaps;
 mod hair;
 mod round;
 mod scene;
+mod slot;
 mod stacks;
 mod viscous;
 
@@ -30,6 +31,7 @@ pub const CASES: &[Case] = &[
     round::BOUNCING,
     hair::HAIR,
     carried::CARRIED,
+    slot::SLOT,
     falling::HAIL,
     filling::FILM,
     filling::WALL,
