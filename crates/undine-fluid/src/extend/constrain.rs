@@ -3,8 +3,9 @@
 //! By the gradient, and not by the closed faces: these are stairs on a slope, and would slow down what slides along it (Batty,
 //! Bertails and Bridson 2007, §4.2). Faces that were solved for are left as they are.
 //!
-//! A liquid may leave a wall: what leads out of the wall stays, so that a stream separates from the edge of a hole. And at an edge the
-//! gradient is that of the side where a face lies: a mean of both sides would pull a stream around it.
+//! A liquid may leave a wall that would have to pull to hold it ([`contact_line`](crate::pressure::contact_line)): there, what leads out
+//! of the wall stays, so that a stream separates from the edge of a hole. And at an edge the gradient is that of the side where a face
+//! lies: a mean of both sides would pull a stream around it.
 
 use super::bits::Padded;
 use super::{Extension, Values};
@@ -29,6 +30,7 @@ pub fn constrain(extension: &Extension<'_>) -> Result<()> {
             walls.velocity.faces.map(|face| volume.around(face, 1)),
             known.reached.map(|mask| masks.around(mask.words, 1)),
             volume.around(walls.distance, 1),
+            leaves.then(|| volume.around(extension.field.pressure, 1)),
         ),
         walls.area.faces.map(|face| volume.own(face)),
         known.solved.map(|mask| masks.own(mask.words)),
@@ -38,7 +40,7 @@ pub fn constrain(extension: &Extension<'_>) -> Result<()> {
     let accessor = extension.accessor("keep velocities along walls");
     let changes = accessor.map(
         kernel,
-        |_, ((velocity, wall, reached, distance), area, solved, walled)| {
+        |_, ((velocity, wall, reached, distance, pressure), area, solved, walled)| {
             let mut changes = Values::new();
             let is_near = distance.chunk().iter().fold(false, |near, d| near | (*d < 2.0 * voxel));
             let extended: [[u64; 8]; 3] = std::array::from_fn(|axis| {
@@ -52,7 +54,7 @@ pub fn constrain(extension: &Extension<'_>) -> Result<()> {
                 wall: extension.walls_move.then(|| wall.map(|faces| padded(&faces))),
                 reached: reached.map(|words| Padded::load(&words)),
                 distance: padded(&distance),
-                leaves,
+                pressure: pressure.map(|pressure| padded(&pressure)),
             };
             for axis in 0..3 {
                 for n in Mask(extended[axis]).ones() {
@@ -86,8 +88,8 @@ struct Around {
     wall: Option<[Tile<f32>; 3]>,
     reached: [Padded; 3],
     distance: Tile<f32>,
-    /// Whether the fluid may leave walls.
-    leaves: bool,
+    /// The pressure, should the fluid be one that leaves walls.
+    pressure: Option<Tile<f32>>,
 }
 
 /// The voxels of a Bucket and next to it.
@@ -125,8 +127,16 @@ impl Around {
             relative -= self.whole(wall, axis, at, &counts);
         }
         let across = relative.dot(normal);
-        let across = if self.leaves { across.min(0.0) } else { across };
-        Some(self.velocity[axis].values()[at] - across * normal[axis])
+        let leaves = across > 0.0 && self.is_let_go(axis, at);
+        Some(self.velocity[axis].values()[at] - if leaves { 0.0 } else { across * normal[axis] })
+    }
+
+    /// Whether the fluid may leave the wall at a face: where it would have to pull to hold it.
+    fn is_let_go(&self, axis: usize, at: usize) -> bool {
+        self.pressure.as_ref().is_some_and(|pressure| {
+            let (values, before) = (pressure.values(), at - self.steps()[axis]);
+            values[at].min(values[before]) < 0.0 && values[at].max(values[before]) <= 0.0
+        })
     }
 
     /// The gradient of the distance at the middle of a face, times a voxel: across its axis the smaller one of both sides, which at

@@ -80,8 +80,11 @@ pub fn keep(domain: &GridDomain, volume: &DiscreteVolume, field: &FluidField) ->
         kernel,
         |_, ((cells, distance, open), (velocity, area), pressure)| {
             let free: Bits = std::array::from_fn(|x| {
-                let inside = |n: usize| distance[x << 6 | n] < 0.0 && open[x << 6 | n] != 0.0;
-                !cells[x] & (0..64).map(|n| u64::from(inside(n)) << n).sum::<u64>()
+                let inside = |n: usize| distance[n] < 0.0 && open[n] != 0.0;
+                // With `non-stick`, cells of the liquid are at their bound.
+                let free = |n: usize| cells[x] >> (n & 63) & 1 == 0 || pressure[n] == 0.0;
+                let is_free = |n: usize| inside(x << 6 | n) && free(x << 6 | n);
+                (0..64).map(|n| u64::from(is_free(n)) << n).sum::<u64>()
             });
             if free == [0; 8] {
                 return;

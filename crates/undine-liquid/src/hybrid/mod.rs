@@ -107,7 +107,14 @@ impl Object for Hybrid {
         // · Stage::SolveViscosity   viscosity                             Operator
         // · Stage::SolvePressure    pressure                              Operator
         on.task(Stage::Extend, "extend the velocity", Self::extend)
-            .reads(grid.channels(["cells", "open", "wall-v", "wall-distance", "face-mass"]))
+            .reads(grid.channels([
+                "cells",
+                "open",
+                "wall-v",
+                "wall-distance",
+                "pressure",
+                "face-mass",
+            ]))
             .writes(grid.channels(["v", "v-before", "v-known"]))
             .writes(interior.clone().into_iter().chain(in_band(particles.everything())));
         on.task(Stage::FromGrid, "take velocity from the grid", Self::take_velocity)

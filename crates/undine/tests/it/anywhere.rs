@@ -171,7 +171,7 @@ fn water_in_a_tank_keeps_its_bits_wherever_it_is() {
 }
 
 /// So many frames a nudge of the size of rounding takes to grow to less than 1e-4.
-const CORK_FRAMES: u32 = 6;
+const CORK_FRAMES: u32 = 5;
 
 #[test]
 fn a_cork_floats_in_the_same_way_wherever_it_is() {

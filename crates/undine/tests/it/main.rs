@@ -20,6 +20,7 @@ mod peer_chromium;
 mod pictures;
 mod random_scenes;
 mod report;
+mod rising;
 mod rod_in_air;
 mod round_bodies;
 mod scenes;
