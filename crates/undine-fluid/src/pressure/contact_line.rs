@@ -12,6 +12,9 @@ use undine_linsolve::pressure::is_open;
 use undine_sim::Result;
 use undine_sim::offers::FluidField;
 
+/// What a cell that is let go keeps as its pressure is so small a part of what flows out of it [Pa s/m] that only its sign is seen.
+const MARK: f32 = 1e-6;
+
 /// Takes cells at the contact line out of the liquid in which the pressure pulled in the step before.
 pub fn let_go(domain: &GridDomain, volume: &DiscreteVolume, field: &FluidField) -> Result<()> {
     let Some(distance) = field.distance else { return Ok(()) };
@@ -100,7 +103,7 @@ pub fn keep(domain: &GridDomain, volume: &DiscreteVolume, field: &FluidField) ->
                 }
             }
             for n in ones(&free).filter(|&n| out[n] > 0.0) {
-                pressure[n] = -out[n];
+                pressure[n] = -MARK * out[n];
             }
         },
     )?;
