@@ -26,7 +26,6 @@ mod round_bodies;
 mod scenes;
 mod shapes;
 mod slivers;
-mod slots;
 mod stacks;
 mod surfaces;
 mod suspension;
