@@ -122,7 +122,7 @@ impl Touching {
         {
             self.told = Some(now.frame);
             tracing::warn!(
-                "{}: body {body} would have passed through something, and was stopped where a substep began, with all of its momentum{}, in \
+                "{}: body {body} would have passed through something, and was stopped, so that its momentum is lost{}, in \
                  frame {}; ask for more `substeps`",
                 world.object(*first).path,
                 match stopped.len() {

@@ -57,7 +57,7 @@ pub struct Covered {
     pub other: Option<f32>,
 }
 
-/// What a body covers of a fluid where it is at the end of a step. Each process finds what is beside its own cells.
+/// What a body covers of a fluid where it is cut out. Each process finds what is beside its own cells.
 pub fn covered(domain: &GridDomain, volume: &DiscreteVolume, body: &dyn Solid) -> Coverage {
     let frame = *domain.frame();
     let Some(bounds) = body.bounds() else { return Coverage::default() };

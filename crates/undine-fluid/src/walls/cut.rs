@@ -1,7 +1,7 @@
 //! Cutting solids out of the cells of a fluid: what they leave open, how far they are, and how fast they move.
 //!
 //! Areas and volumes are those of [`fractions`] (Batty, Bertails and Bridson 2007), where walls thinner than a voxel close
-//! faces. What is written in a Bucket depends on nothing but the Bucket and the colliders at the end of the step, so that
+//! faces. What is written in a Bucket depends on nothing but the Bucket and the colliders as they are given, so that
 //! Buckets near which nothing has changed keep what they have.
 //!
 //! Rigid bodies are cut out one by one, apart from all else ([`Apart`]), so that gaps between solids that face each other within

@@ -117,7 +117,7 @@ impl<'v> Clearance<'v> {
     ) -> Self {
         let voxel = frame.voxel_size(0);
         let per_voxel = 1.0 / voxel as f32;
-        // Distances are those at the end of the step: before, what moves was elsewhere. Ways that are looked at
+        // Distances are those at one end of the step: at the other one, what moves was elsewhere. Ways that are looked at
         // lead no farther than a Bucket.
         let corner = frame.corner(bucket);
         let around = Bounds { min: corner, max: corner + frame.bucket_size(0) };
