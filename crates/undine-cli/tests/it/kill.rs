@@ -68,6 +68,8 @@ fn a_run_killed_after_its_last_frame_still_sums_itself_up() {
     for late in ["pictures/sheet.png", "pictures/preview.webp", "report.html"] {
         std::fs::remove_file(stage.cache().join(late)).expect(late);
     }
+    let begun = stage.cache().join("pictures/.preview.webp.30471.partial");
+    std::fs::write(begun, "RIFF").expect("what was being written");
     succeeds(&["run", &stage.scene(), "--quiet"]);
     assert_same(&files(&stage.cache()), &wanted, "after a kill at the very end");
     assert_eq!(std::fs::read_to_string(&about).expect("run.json"), told);

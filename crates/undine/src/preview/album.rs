@@ -45,13 +45,8 @@ pub fn make_folder(folder: &Path) -> Result<(), RenderError> {
     })
 }
 
-/// Removes pictures of some views, of frames after one or of all: those of a run that was thrown away are not mixed with its own. What a run that was
-/// killed had begun to write is never finished, and goes too.
+/// Removes pictures of some views, of frames after one or of all: those of a run that was thrown away are not mixed with its own.
 pub fn sweep(folder: &Path, views: &[&str], after: Option<i64>) -> Result<(), RenderError> {
-    let failed = |doing, file: &Path| {
-        let file = file.to_owned();
-        move |source| RenderError::Disk { file, doing, source }
-    };
     let is_later = |name: &str| {
         let (rest, extension) = name.rsplit_once('.')?;
         let (view, number) = rest.rsplit_once('.')?;
@@ -59,11 +54,23 @@ pub fn sweep(folder: &Path, views: &[&str], after: Option<i64>) -> Result<(), Re
         let is_ours = ["png", "exr"].contains(&extension) && views.contains(&view);
         (is_ours && after.is_none_or(|after| frame > after)).then_some(())
     };
-    let is_unfinished = |name: &str| name.starts_with('.') && name.ends_with(".partial");
+    remove_files(folder, |name| is_later(name).is_some())
+}
+
+/// Removes what a run that was killed had begun to write: it is never finished.
+pub fn sweep_unfinished(folder: &Path) -> Result<(), RenderError> {
+    remove_files(folder, |name| name.starts_with('.') && name.ends_with(".partial"))
+}
+
+/// Removes files of some names.
+fn remove_files(folder: &Path, which: impl Fn(&str) -> bool) -> Result<(), RenderError> {
+    let failed = |doing, file: &Path| {
+        let file = file.to_owned();
+        move |source| RenderError::Disk { file, doing, source }
+    };
     for entry in std::fs::read_dir(folder).map_err(failed("read", folder))? {
         let path = entry.map_err(failed("read", folder))?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if is_later(&name).is_some() || is_unfinished(&name) {
+        if which(&path.file_name().unwrap_or_default().to_string_lossy()) {
             std::fs::remove_file(&path).map_err(failed("removed", &path))?;
         }
     }
@@ -215,6 +222,7 @@ mod tests {
             std::fs::write(folder.path().join(name), b"x").unwrap();
         }
         sweep(folder.path(), &["preview"], Some(3)).unwrap();
+        sweep_unfinished(folder.path()).unwrap();
         assert!(kept.iter().all(|name| folder.path().join(name).is_file()));
         assert!(!gone.iter().any(|name| folder.path().join(name).exists()));
     }

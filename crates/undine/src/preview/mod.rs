@@ -123,6 +123,7 @@ impl Preview {
         album::make_folder(&self.folder)?;
         let views = self.views.iter().map(|view| view.render.name.as_str());
         album::sweep(&self.folder, &views.collect::<Vec<_>>(), after)?;
+        album::sweep_unfinished(&self.folder)?;
         Ok(crate::cache::write_atomically(&self.folder.join(Record::FILE), &record.to_bytes())?)
     }
 
@@ -174,6 +175,9 @@ impl Preview {
 
     /// When all frames are there: a sheet of all pictures and an animation for each view, and an MP4 where one is asked for.
     pub fn finish(&self) -> Result<Vec<PathBuf>, PictureError> {
+        // A run that was killed here, all its frames done, does nothing but this when it goes on.
+        album::make_folder(&self.folder)?;
+        album::sweep_unfinished(&self.folder)?;
         let mut made = Vec::new();
         let (first, last) = self.frames;
         for view in self.views.iter().filter(|view| !view.render.exr) {
