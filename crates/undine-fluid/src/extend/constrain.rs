@@ -2,6 +2,10 @@
 //!
 //! By the gradient, and not by the closed faces: these are stairs on a slope, and would slow down what slides along it (Batty,
 //! Bertails and Bridson 2007, §4.2). Faces that were solved for are left as they are.
+//!
+//! A liquid may leave a wall that would have to pull to hold it ([`contact_line`](crate::pressure::contact_line)): there, what leads out
+//! of the wall stays, so that a stream separates from the edge of a hole. And at an edge the gradient is that of the side where a face
+//! lies: a mean of both sides would pull a stream around it.
 
 use super::bits::Padded;
 use super::{Extension, Values};
@@ -18,12 +22,15 @@ pub fn constrain(extension: &Extension<'_>) -> Result<()> {
     let (volume, masks, known) = (extension.volume, extension.masks, &extension.known);
     let walls = extension.field.walls;
     let velocity = extension.field.velocity;
+    // What fills all there is does not leave walls; a displacement that keeps volume closes gaps, and does not open them.
+    let leaves = extension.field.distance.is_some() && extension.walls_move;
     let kernel = (
         (
             velocity.faces.map(|face| volume.around(face, 1)),
             walls.velocity.faces.map(|face| volume.around(face, 1)),
             known.reached.map(|mask| masks.around(mask.words, 1)),
             volume.around(walls.distance, 1),
+            leaves.then(|| volume.around(extension.field.pressure, 1)),
         ),
         walls.area.faces.map(|face| volume.own(face)),
         known.solved.map(|mask| masks.own(mask.words)),
@@ -33,7 +40,7 @@ pub fn constrain(extension: &Extension<'_>) -> Result<()> {
     let accessor = extension.accessor("keep velocities along walls");
     let changes = accessor.map(
         kernel,
-        |_, ((velocity, wall, reached, distance), area, solved, walled)| {
+        |_, ((velocity, wall, reached, distance, pressure), area, solved, walled)| {
             let mut changes = Values::new();
             let is_near = distance.chunk().iter().fold(false, |near, d| near | (*d < 2.0 * voxel));
             let extended: [[u64; 8]; 3] = std::array::from_fn(|axis| {
@@ -47,6 +54,7 @@ pub fn constrain(extension: &Extension<'_>) -> Result<()> {
                 wall: extension.walls_move.then(|| wall.map(|faces| padded(&faces))),
                 reached: reached.map(|words| Padded::load(&words)),
                 distance: padded(&distance),
+                pressure: pressure.map(|pressure| padded(&pressure)),
             };
             for axis in 0..3 {
                 for n in Mask(extended[axis]).ones() {
@@ -80,6 +88,8 @@ struct Around {
     wall: Option<[Tile<f32>; 3]>,
     reached: [Padded; 3],
     distance: Tile<f32>,
+    /// The pressure, should the fluid be one that leaves walls.
+    pressure: Option<Tile<f32>>,
 }
 
 /// The voxels of a Bucket and next to it.
@@ -116,10 +126,21 @@ impl Around {
         if let Some(wall) = &self.wall {
             relative -= self.whole(wall, axis, at, &counts);
         }
-        Some(self.velocity[axis].values()[at] - relative.dot(normal) * normal[axis])
+        let across = relative.dot(normal);
+        let leaves = across > 0.0 && self.is_let_go(axis, at);
+        Some(self.velocity[axis].values()[at] - if leaves { 0.0 } else { across * normal[axis] })
     }
 
-    /// The gradient of the distance at the middle of a face, times a voxel.
+    /// Whether the fluid may leave the wall at a face: where it would have to pull to hold it.
+    fn is_let_go(&self, axis: usize, at: usize) -> bool {
+        self.pressure.as_ref().is_some_and(|pressure| {
+            let (values, before) = (pressure.values(), at - self.steps()[axis]);
+            values[at].min(values[before]) < 0.0 && values[at].max(values[before]) <= 0.0
+        })
+    }
+
+    /// The gradient of the distance at the middle of a face, times a voxel: across its axis the smaller one of both sides, which at
+    /// an edge is that of the side where it lies.
     fn out(&self, axis: usize, at: usize) -> Vec3 {
         let (distance, steps) = (self.distance.values(), self.steps());
         let before = at - steps[axis];
@@ -127,8 +148,11 @@ impl Around {
             if along == axis {
                 return distance[at] - distance[before];
             }
-            let across = |at: usize| distance[at + steps[along]] - distance[at - steps[along]];
-            0.25 * (across(at) + across(before))
+            let across = |at: usize| {
+                let [below, above] = [at - steps[along], at + steps[along]];
+                least_slope(distance[at] - distance[below], distance[above] - distance[at])
+            };
+            0.5 * (across(at) + across(before))
         };
         Vec3::new(slope(0), slope(1), slope(2))
     }
@@ -168,4 +192,9 @@ fn back(axis: usize) -> [i32; 3] {
     let mut back = [0; 3];
     back[axis] = 1;
     back
+}
+
+/// The smaller of two slopes, or none where they have not the same sign.
+fn least_slope(a: f32, b: f32) -> f32 {
+    if a * b <= 0.0 { 0.0 } else { a.signum() * a.abs().min(b.abs()) }
 }

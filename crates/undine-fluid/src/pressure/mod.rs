@@ -6,6 +6,7 @@
 //! same system, and may be pushed by it.
 
 mod afloat;
+pub mod contact_line;
 mod flux;
 mod gradient;
 pub(crate) mod layers;

@@ -4,7 +4,7 @@ use super::afloat::{Afloat, Hold};
 use super::flux::{self, Jump};
 use super::gradient::Gradient;
 use super::layers::{bits, ones};
-use super::{mixture, non_stick};
+use super::{contact_line, mixture, non_stick};
 use crate::field::coupling;
 use undine_core::{Accessor, DiscreteVolume, GridDomain, Handle};
 use undine_linsolve::Operator;
@@ -169,6 +169,7 @@ pub fn project(
         non_stick: at_bounds,
     };
     gradient.subtract(domain, volume, field)?;
+    contact_line::keep(domain, volume, field)?;
     Ok(Projected { report, unknowns, squeezed })
 }
 

@@ -19,6 +19,7 @@ use undine_core::transfer::{
 };
 use undine_core::{Accessor, BucketSet, DiscreteVolume, GridDomain};
 use undine_fluid::field::INTERIOR;
+use undine_fluid::pressure::contact_line;
 use undine_sim::offers::Coupling;
 use undine_sim::report::SolveRecord;
 use undine_sim::timeline;
@@ -87,6 +88,7 @@ impl Object for Hybrid {
         on.task(Stage::FindSurface, "find the surface", Self::find_surface)
             .reads([at("position"), at("mass")])
             .reads(grid.channels(["open", "open-volume", "gaps", "wall-distance", Coupling::TAKEN]))
+            .reads([grid.channel("pressure")])
             .reads(in_band(grid.channel("v-before")))
             .writes(grid.channels(["surface", "cells"]))
             .writes(interior.clone().into_iter().chain(in_band(particles.everything())));
@@ -105,7 +107,14 @@ impl Object for Hybrid {
         // · Stage::SolveViscosity   viscosity                             Operator
         // · Stage::SolvePressure    pressure                              Operator
         on.task(Stage::Extend, "extend the velocity", Self::extend)
-            .reads(grid.channels(["cells", "open", "wall-v", "wall-distance", "face-mass"]))
+            .reads(grid.channels([
+                "cells",
+                "open",
+                "wall-v",
+                "wall-distance",
+                "pressure",
+                "face-mass",
+            ]))
             .writes(grid.channels(["v", "v-before", "v-known"]))
             .writes(interior.clone().into_iter().chain(in_band(particles.everything())));
         on.task(Stage::FromGrid, "take velocity from the grid", Self::take_velocity)
@@ -264,6 +273,7 @@ impl Hybrid {
         let (particles, volume) =
             (&mut world.particles[carried.particles], &world.volumes[field.volume]);
         surface::find(domain, particles, volume, &field)?;
+        contact_line::let_go(domain, volume, &field)?;
         match self.exchange(now) {
             Some(exchange) => exchange.run(domain, volume, particles),
             None => Ok(()),

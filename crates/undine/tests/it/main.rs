@@ -26,6 +26,7 @@ mod round_bodies;
 mod scenes;
 mod shapes;
 mod slivers;
+mod slots;
 mod stacks;
 mod surfaces;
 mod suspension;
