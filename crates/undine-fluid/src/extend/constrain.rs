@@ -3,9 +3,9 @@
 //! By the gradient, and not by the closed faces: these are stairs on a slope, and would slow down what slides along it (Batty,
 //! Bertails and Bridson 2007, §4.2). Faces that were solved for are left as they are.
 //!
-//! A liquid may leave a wall that would have to pull to hold it ([`contact_line`](crate::pressure::contact_line)): there, what leads out
-//! of the wall stays, so that a stream separates from the edge of a hole. And at an edge the gradient is that of the side where a face
-//! lies: a mean of both sides would pull a stream around it.
+//! A liquid may leave a wall that would have to pull to hold it ([`contact_line`](crate::pressure::contact_line)): beside cells that are
+//! let go, what leads out of the wall stays, so that a stream separates from the edge of a hole. And at a convex edge the gradient is
+//! that of the side where a face lies: a mean of both sides would pull a stream around it.
 
 use super::bits::Padded;
 use super::{Extension, Values};
@@ -30,7 +30,10 @@ pub fn constrain(extension: &Extension<'_>) -> Result<()> {
             walls.velocity.faces.map(|face| volume.around(face, 1)),
             known.reached.map(|mask| masks.around(mask.words, 1)),
             volume.around(walls.distance, 1),
-            leaves.then(|| volume.around(extension.field.pressure, 1)),
+            leaves.then(|| {
+                let field = extension.field;
+                (volume.around(field.pressure, 1), volume.around(field.cells.words, 1))
+            }),
         ),
         walls.area.faces.map(|face| volume.own(face)),
         known.solved.map(|mask| masks.own(mask.words)),
@@ -40,7 +43,7 @@ pub fn constrain(extension: &Extension<'_>) -> Result<()> {
     let accessor = extension.accessor("keep velocities along walls");
     let changes = accessor.map(
         kernel,
-        |_, ((velocity, wall, reached, distance, pressure), area, solved, walled)| {
+        |_, ((velocity, wall, reached, distance, pressed), area, solved, walled)| {
             let mut changes = Values::new();
             let is_near = distance.chunk().iter().fold(false, |near, d| near | (*d < 2.0 * voxel));
             let extended: [[u64; 8]; 3] = std::array::from_fn(|axis| {
@@ -54,7 +57,8 @@ pub fn constrain(extension: &Extension<'_>) -> Result<()> {
                 wall: extension.walls_move.then(|| wall.map(|faces| padded(&faces))),
                 reached: reached.map(|words| Padded::load(&words)),
                 distance: padded(&distance),
-                pressure: pressure.map(|pressure| padded(&pressure)),
+                pressed: pressed.map(|(pressure, cells)| (padded(&pressure), Padded::load(&cells))),
+                voxel,
             };
             for axis in 0..3 {
                 for n in Mask(extended[axis]).ones() {
@@ -88,8 +92,10 @@ struct Around {
     wall: Option<[Tile<f32>; 3]>,
     reached: [Padded; 3],
     distance: Tile<f32>,
-    /// The pressure, should the fluid be one that leaves walls.
-    pressure: Option<Tile<f32>>,
+    /// The pressure, and where it is solved for, should the fluid be one that leaves walls.
+    pressed: Option<(Tile<f32>, Padded)>,
+    /// The edge of a voxel [m].
+    voxel: f32,
 }
 
 /// The voxels of a Bucket and next to it.
@@ -127,20 +133,22 @@ impl Around {
             relative -= self.whole(wall, axis, at, &counts);
         }
         let across = relative.dot(normal);
-        let leaves = across > 0.0 && self.is_let_go(axis, at);
+        let leaves = across > 0.0 && self.is_let_go(axis, n);
         Some(self.velocity[axis].values()[at] - if leaves { 0.0 } else { across * normal[axis] })
     }
 
-    /// Whether the fluid may leave the wall at a face: where it would have to pull to hold it.
-    fn is_let_go(&self, axis: usize, at: usize) -> bool {
-        self.pressure.as_ref().is_some_and(|pressure| {
-            let (values, before) = (pressure.values(), at - self.steps()[axis]);
-            values[at].min(values[before]) < 0.0 && values[at].max(values[before]) <= 0.0
+    /// Whether the fluid may leave the wall at a face: one of its cells was let go.
+    fn is_let_go(&self, axis: usize, n: usize) -> bool {
+        let Some((pressure, cells)) = &self.pressed else { return false };
+        let above = Resolution::R8.coords(n).map(|c| c as i32);
+        let mut below = above;
+        below[axis] -= 1;
+        [above, below].into_iter().any(|[x, y, z]| {
+            pressure.values()[pressure.index(x, y, z)] < 0.0 && cells.get(x, y, z) == 0
         })
     }
 
-    /// The gradient of the distance at the middle of a face, times a voxel: across its axis the smaller one of both sides, which at
-    /// an edge is that of the side where it lies.
+    /// The gradient of the distance at the middle of a face, times a voxel: beside a convex edge, the one of the side where it lies.
     fn out(&self, axis: usize, at: usize) -> Vec3 {
         let (distance, steps) = (self.distance.values(), self.steps());
         let before = at - steps[axis];
@@ -150,7 +158,11 @@ impl Around {
             }
             let across = |at: usize| {
                 let [below, above] = [at - steps[along], at + steps[along]];
-                least_slope(distance[at] - distance[below], distance[above] - distance[at])
+                slope_beside(
+                    distance[at] - distance[below],
+                    distance[above] - distance[at],
+                    self.voxel,
+                )
             };
             0.5 * (across(at) + across(before))
         };
@@ -194,7 +206,14 @@ fn back(axis: usize) -> [i32; 3] {
     back
 }
 
-/// The smaller of two slopes, or none where they have not the same sign.
-fn least_slope(a: f32, b: f32) -> f32 {
-    if a * b <= 0.0 { 0.0 } else { a.signum() * a.abs().min(b.abs()) }
+/// The slope across two voxels: their mean, or by an edge the smaller one, and none where it is turned back. Walls with a smaller radius
+/// than two voxels count as an edge.
+fn slope_beside(below: f32, above: f32, voxel: f32) -> f32 {
+    if above - below < 0.5 * voxel {
+        0.5 * (below + above)
+    } else if below * above <= 0.0 {
+        0.0
+    } else {
+        below.signum() * below.abs().min(above.abs())
+    }
 }
