@@ -15,12 +15,16 @@ use undine_sim::offers::FluidField;
 /// What a cell that is let go keeps as its pressure is so small a part of what flows out of it [Pa s/m] that only its sign is seen.
 const MARK: f32 = 1e-6;
 
+/// How many open faces away the air of the contact line may be. Along a plate of four voxels, air that is looked for two faces away does
+/// not come up.
+const NEAR: u8 = 3;
+
 /// Takes cells at the contact line out of the liquid in which the pressure pulled in the step before.
 pub fn let_go(domain: &GridDomain, volume: &DiscreteVolume, field: &FluidField) -> Result<()> {
     let Some(distance) = field.distance else { return Ok(()) };
     let kernel = (
-        (volume.own(field.pressure), volume.around(distance, 2)),
-        field.walls.area.faces.map(|face| volume.around(face, 2)),
+        (volume.own(field.pressure), volume.around(distance, NEAR)),
+        field.walls.area.faces.map(|face| volume.around(face, NEAR)),
         volume.write(field.cells.words),
     );
     Accessor::new("let go of walls", domain).over(volume.topology()).level(0).run(
@@ -31,7 +35,7 @@ pub fn let_go(domain: &GridDomain, volume: &DiscreteVolume, field: &FluidField) 
                 let pulled: u64 = (0..64).map(|n| u64::from(pressure[x << 6 | n] < 0.0) << n).sum();
                 for n in ones(&[*cells & pulled, 0, 0, 0, 0, 0, 0, 0]) {
                     let at = [x as i32, (n >> 3) as i32, (n & 7) as i32];
-                    if around.is_along_wall(at) && around.has_air_near(at) {
+                    if around.is_along_wall(at) && around.has_air_within(NEAR, at) {
                         *cells &= !(1 << n);
                     }
                 }
@@ -62,11 +66,12 @@ impl Around<'_> {
         self.beside(at).any(|(_, open)| open < 1.0)
     }
 
-    /// Whether air is beside a cell, or beside one beside it: around an edge it comes from there.
-    fn has_air_near(&self, at: [i32; 3]) -> bool {
-        let beside = |at| self.beside(at).filter(|(_, open)| is_open(*open)).map(|(to, _)| to);
+    /// Whether air is at most so many open faces away: around the edge of a plate it comes from there.
+    fn has_air_within(&self, faces: u8, at: [i32; 3]) -> bool {
         let is_air = |[x, y, z]: [i32; 3]| self.distance.at(x, y, z) >= 0.0;
-        beside(at).any(|to| is_air(to) || beside(to).any(is_air))
+        let beside = |(_, open): &([i32; 3], f32)| is_open(*open);
+        let farther = |to| faces > 1 && self.has_air_within(faces - 1, to);
+        self.beside(at).filter(beside).any(|(to, _)| is_air(to) || farther(to))
     }
 }
 

@@ -82,7 +82,7 @@ fn contraction(thick: f64, pressure: &str) -> f64 {
 fn a_stream_separates_from_the_edges_of_a_slot() {
     let full = std::env::var_os("UNDINE_FULL").is_some();
     let (plates, pressures): (&[f64], &[&str]) = match full {
-        false => (&[1.0], &["pressure"]),
+        false => (&[1.0, 4.0], &["pressure"]),
         true => (&[0.5, 1.0, 2.0, 4.0], &["pressure", "pressure non-stick=#true"]),
     };
     for pressure in pressures {
