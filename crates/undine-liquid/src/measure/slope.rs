@@ -106,7 +106,8 @@ impl Scratch {
                 _ => {
                     let (inside, outside) = if wet[0] { (below, here) } else { (here, below) };
                     let (inside, outside) = (at(distance, inside), at(distance, outside));
-                    let theta = fraction(inside, outside, SMALLEST);
+                    let open = at(&areas[axis], here);
+                    let theta = fraction(inside, outside, open, SMALLEST);
                     (AIR, if wet[0] { -low } else { high } / theta)
                 }
             };
