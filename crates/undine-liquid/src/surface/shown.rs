@@ -33,6 +33,10 @@ pub fn shown(
     let copied = (
         (volume.own(field.walls.volume), seen.write(own.walls.volume)),
         (volume.own(field.walls.distance), seen.write(own.walls.distance)),
+        (
+            field.walls.area.faces.map(|face| volume.own(face)),
+            own.walls.area.faces.map(|face| seen.write(face)),
+        ),
         field
             .interior
             .zip(own.interior)
@@ -41,9 +45,10 @@ pub fn shown(
     );
     Accessor::new("copy walls", domain).over(seen.topology()).run(
         copied,
-        |_, (open, wall, interior, taken)| {
+        |_, (open, wall, area, interior, taken)| {
             open.1.copy_from_slice(open.0);
             wall.1.copy_from_slice(wall.0);
+            area.1.into_iter().zip(area.0).for_each(|(to, from)| to.copy_from_slice(from));
             if let Some((from, to)) = interior {
                 to.copy_from_slice(from);
             }
@@ -84,6 +89,7 @@ fn add_channels(
         None => None,
     };
     let walls = Walls {
+        area: seen.add_mac_channel(&number("open", 1.0).internal(), Resolution::R8)?,
         volume: seen.add_channel(&number("open-volume", -1.0).internal(), cells)?,
         distance: seen
             .add_channel(&number("wall-distance", Walls::FAR * voxel).internal(), cells)?,

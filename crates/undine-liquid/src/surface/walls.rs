@@ -2,11 +2,12 @@
 
 use super::band::Band;
 use super::moments::{Moments, add, cell_of, counts, each_held, window};
-use undine_core::access::{Accessor, Pad, Tile};
+use undine_core::access::{Accessor, Pad, Tile, VoxelNeighbourhood};
 use undine_core::glam::Vec3;
 use undine_core::volume::{DiscreteVolume, VoxelShape};
 use undine_core::{BucketSet, GridDomain, Handle, ParticleSystem};
 use undine_fluid::field::SURFACE_REACH;
+use undine_linsolve::pressure::is_open;
 use undine_sim::Result;
 use undine_sim::offers::{Coupling, FluidField};
 
@@ -102,9 +103,13 @@ pub fn go_on_inside(
     let voxel = domain.frame().voxel_size(0) as f32;
     let tile = |pad: u8| Tile::new(VoxelShape::CELLS.resolution, Pad::both(pad), 0.0);
     Accessor::new("go on inside of solids", domain).over(near.topology()).run_with(
-        (volume.around(distance, 8), volume.around(field.walls.distance, 1), near.write(to)),
+        (
+            (volume.around(distance, 8), volume.around(field.walls.distance, 1)),
+            field.walls.area.faces.map(|face| volume.around(face, 1)),
+            near.write(to),
+        ),
         || (tile(8), tile(1)),
-        |(around, walls), _, (distance, wall, to)| {
+        |(around, walls), _, ((distance, wall), area, to)| {
             to.copy_from_slice(distance.chunk());
             let depth = |wall: f32| wall < 0.0 && wall > -SURFACE_REACH * voxel;
             if !wall.chunk().iter().any(|&wall| depth(wall)) {
@@ -117,14 +122,32 @@ pub fn go_on_inside(
                     continue;
                 }
                 let centre = Vec3::new((n >> 6) as f32, (n >> 3 & 7) as f32, (n & 7) as f32) + 0.5;
-                let (_, normal) = sample(walls, centre);
-                if let Some(normal) = normal.try_normalize() {
+                if let Some(normal) = way_out(walls, &area, n).try_normalize() {
                     *to = sample(around, centre - 2.0 * wall / voxel * normal).0;
                 }
             }
         },
     )?;
     Ok(())
+}
+
+/// The gradient of the distance in a cell of a wall: along each axis to where it has an open face, or else by the steeper rise. In a wall
+/// hardly thicker than a voxel, a mean of both sides would lead to the farther one.
+#[inline(always)]
+fn way_out(walls: &Tile<f32>, area: &[VoxelNeighbourhood<'_, f32>; 3], n: usize) -> Vec3 {
+    let values = walls.values();
+    let cell = [n >> 6, n >> 3 & 7, n & 7].map(|c| c as i32);
+    let at = walls.index(cell[0], cell[1], cell[2]);
+    let rise = |axis: usize, step: usize| {
+        let mut above = cell;
+        above[axis] += 1;
+        let open = [cell, above].map(|[x, y, z]| is_open(area[axis].at(x, y, z)));
+        let rises = [values[at - step] - values[at], values[at + step] - values[at]];
+        let counts = |side: usize| open[side] || !open[1 - side];
+        let [low, high] = [0, 1].map(|side| if counts(side) { rises[side].max(0.0) } else { 0.0 });
+        if low > high { -low } else { high }
+    };
+    Vec3::new(rise(0, walls.slab()), rise(1, walls.row()), rise(2, 1))
 }
 
 /// The value and the gradient [per voxel] at a place [voxels from the Bucket's corner], by trilinear interpolation of cells.

@@ -30,5 +30,6 @@ mod slots;
 mod stacks;
 mod surfaces;
 mod suspension;
+mod vessels;
 mod viscous_bodies;
 mod whole;
