@@ -10,7 +10,7 @@ mod pictures;
 mod strays;
 mod warned;
 
-pub use about::{ABOUT, About, peak_memory};
+pub use about::{ABOUT, About, end_at_once, peak_memory};
 pub use error::{ExitCode, RunError};
 pub use listener::{FrameReport, Listener};
 
@@ -32,6 +32,9 @@ use undine_sim::report::{Observer, SubstepReport};
 use undine_sim::simulation::Clock;
 use undine_sim::{SimError, Simulation};
 use warned::{Warned, in_one_line};
+
+/// The name of the file of what a run says.
+const LOG: &str = "log.txt";
 
 /// How a run goes.
 #[derive(Debug, Clone)]
@@ -409,7 +412,7 @@ struct Desk {
 impl Desk {
     fn new(cache: Cache, shapes: Option<ShapesFile>, scene: &Scene) -> Result<Self, RunError> {
         let stats = cache.frame_lines("stats.jsonl")?;
-        let log = cache.lines("log.txt", |_| true)?;
+        let log = cache.lines(LOG, |_| true)?;
         let mut stage = StageFile::of(&cache, shapes)?;
         stage.write(&cache, scene)?;
         Ok(Self { cache, stage, stats, log })
