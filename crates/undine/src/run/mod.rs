@@ -23,7 +23,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use undine_core::memory::MemoryBudget;
+use undine_core::memory::{MemoryBudget, in_words};
 use undine_core::process::{Processes, Single};
 use undine_scene::Scene;
 use undine_sim::checkpoint::{self, CheckpointError, Identity, State};
@@ -387,8 +387,7 @@ pub fn line(report: &FrameReport) -> String {
     if report.iterations > 0 {
         line += &format!(", {} iterations", report.iterations);
     }
-    let megabytes = report.memory as f64 / 1e6;
-    line + &format!(", {:.2} s, {megabytes:.1} MB", report.took.as_secs_f64())
+    line + &format!(", {:.2} s, {}", report.took.as_secs_f64(), in_words(report.memory))
 }
 
 /// Puts a Simulation into the state of a checkpoint. Whether it may be of another scene was decided when the cache was opened.
