@@ -19,7 +19,9 @@ pub fn help(arguments: &Help) -> ExitCode {
             ExitCode::BadScene
         }
         None => {
-            eprintln!("{}", page(name).unwrap_or_else(|| help::unknown(name, &all)));
+            let is_parameter = all.iter().any(|node| node.parameter(name).is_some());
+            let page = page(name).filter(|_| !is_parameter);
+            eprintln!("{}", page.unwrap_or_else(|| help::unknown(name, &all)));
             ExitCode::BadScene
         }
     }

@@ -11,8 +11,10 @@ use undine_scene::Scene;
 
 /// Writes a report, and says where it is.
 pub fn report(arguments: &Report) -> ExitCode {
-    if let Some(right) = arguments.out.as_deref().and_then(named_right) {
-        let out = arguments.out.as_deref().unwrap_or(Path::new("")).display();
+    if let Some(out) = &arguments.out
+        && let Some(right) = named_right(out)
+    {
+        let out = out.display();
         eprintln!("error: --out {out} is no name of a page, which ends with .html: --out {right}");
         return ExitCode::BadScene;
     }
