@@ -59,7 +59,7 @@ pub struct SceneArguments {
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
     pub quality: Option<f64>,
     /// Ends the run after so many frames, 96, or at the second of 1001-1096; it begins where the scene does
-    #[arg(long, value_name = "FRAMES")]
+    #[arg(long, value_name = "FRAMES", allow_hyphen_values = true)]
     pub frames: Option<String>,
 }
 
@@ -99,6 +99,9 @@ pub struct Run {
 pub struct Check {
     #[command(flatten)]
     pub scene: SceneArguments,
+    /// How many threads work; by default as many as there are cores
+    #[arg(long, value_name = "COUNT")]
+    pub threads: Option<usize>,
 }
 
 /// Shows what a scene does.
@@ -166,7 +169,7 @@ pub struct Report {
     pub run: PathBuf,
     /// Another run to compare it with
     pub other: Option<PathBuf>,
-    /// The page to write; plots as PNG go into a folder beside it. By default report.html in the cache, and of two runs
+    /// The page to write, such as run.html; plots as PNG go into a folder beside it, run.plots. By default report.html in the cache, and of two runs
     /// comparison.html here
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,

@@ -2,15 +2,19 @@
 
 use crate::arguments::Check;
 use crate::progress::Working;
+use crate::render::threads;
 use crate::{memory, print, run, scene, trace, warnings, width};
 use undine::advice::advice;
 use undine::estimate::{Estimate, Guess, TooMany, estimate};
 use undine::{ExitCode, prepare};
-use undine_core::memory::MemoryBudget;
+use undine_core::memory::{MemoryBudget, in_words};
 use undine_scene::Diagnostic;
 
 /// Checks a scene.
 pub fn check(arguments: &Check) -> ExitCode {
+    if let Err(code) = threads(arguments.threads) {
+        return code;
+    }
     let scene = match scene::load(&arguments.scene) {
         Ok(scene) => scene,
         Err(code) => return code,
@@ -48,18 +52,18 @@ pub fn check(arguments: &Check) -> ExitCode {
     text += &format!("  frames     {frames}, about {substeps} substeps\n");
     text += &format!("  particles  {particles} to begin with\n");
     let at_last = |guess: &Guess| match guess {
-        Guess::About(count) => format!("about {}", bytes(*count)),
+        Guess::About(count) => format!("about {}", in_words(*count)),
         Guess::Unknown(why) => format!("unknown, because {why}"),
     };
     text += &match &memory {
         Guess::About(first) => format!(
             "  memory     {} in the first frame, at the last {}\n",
-            bytes(*first),
+            in_words(*first),
             at_last(&found.memory_at_last)
         ),
         unknown => format!("  memory     {}\n", at_last(unknown)),
     };
-    let first = bytes(frame);
+    let first = in_words(frame);
     text += &format!(
         "  disk       {first} for the first frame, for the last {}\n",
         at_last(&found.frame_at_last)
@@ -71,12 +75,4 @@ pub fn check(arguments: &Check) -> ExitCode {
         text += "  warning    that is more than is free; --quality 0.5 gives a quick look\n";
     }
     print(&text)
-}
-
-fn bytes(count: u64) -> String {
-    match count as f64 {
-        b if b < 1e6 => format!("{:.0} kB", (b / 1e3).ceil()),
-        b if b < 1e9 => format!("{:.1} MB", b / 1e6),
-        b => format!("{:.1} GB", b / 1e9),
-    }
 }

@@ -14,11 +14,35 @@ pub fn help(arguments: &Help) -> ExitCode {
     };
     match all.iter().find(|declaration| declaration.name == name) {
         Some(declaration) => print(&help::help(declaration, width(), arguments.advanced)),
+        None if Arguments::command().find_subcommand(name).is_some() => {
+            eprintln!("`{name}` is a command: `undine {name} --help` explains it");
+            ExitCode::BadScene
+        }
         None => {
-            eprintln!("{}", help::unknown(name, &all));
+            let is_parameter = all.iter().any(|node| node.parameter(name).is_some());
+            let page = page(name).filter(|_| !is_parameter);
+            eprintln!("{}", page.unwrap_or_else(|| help::unknown(name, &all)));
             ExitCode::BadScene
         }
     }
+}
+
+/// What pages of the documentation tell of, and where they are.
+const PAGES: &[(&[&str], &str)] = &[
+    (&["scene", "scenes", "kdl"], "docs/scenes.md"),
+    (&["file", "files", "format", "formats"], "docs/files.md"),
+    (&["picture", "pictures"], "docs/pictures.md"),
+    (&["surfacing", "mesh", "meshes"], "docs/surfacing.md"),
+    (&["process", "processes", "mpi"], "docs/processes.md"),
+    (&["unit", "units"], "docs/reference/units.md"),
+];
+
+/// Where something is told of that is no node of a scene.
+fn page(name: &str) -> Option<String> {
+    let (_, page) = PAGES.iter().find(|(names, _)| names.contains(&name))?;
+    Some(format!(
+        "`{name}` is no node of a scene: {page} tells of it\n`undine help` lists all nodes and commands"
+    ))
 }
 
 /// What `undine` can do, a line each.

@@ -12,29 +12,45 @@ use undine_io::{IoError, Pattern};
 pub fn info(arguments: &Info) -> ExitCode {
     let mut code = ExitCode::Done;
     for (n, name) in arguments.files.iter().enumerate() {
-        match shown(name, arguments) {
-            Ok(text) if n > 0 && !arguments.json => print(&format!("\n{text}")),
-            Ok(text) => print(&text),
+        let told = match shown(name, arguments) {
+            Ok((text, damaged)) => {
+                let before = if n > 0 && !arguments.json { "\n" } else { "" };
+                let printed = print(&format!("{before}{text}"));
+                if printed == ExitCode::Done { of_damaged(name, damaged) } else { printed }
+            }
             Err(why) => {
                 complain(&why);
-                code = exit_code(&why);
-                code
+                exit_code(&why)
             }
         };
+        if told != ExitCode::Done {
+            code = told;
+        }
     }
     code
 }
 
-fn shown(name: &str, arguments: &Info) -> Result<String, IoError> {
+/// What is told of so many files that are damaged: each is a warning of its own.
+fn of_damaged(name: &str, damaged: usize) -> ExitCode {
+    if damaged == 0 {
+        return ExitCode::Done;
+    }
+    let are = if damaged == 1 { "file is" } else { "files are" };
+    eprintln!("error: {name}: {damaged} {are} damaged, as its warnings say");
+    ExitCode::Disk
+}
+
+/// What is told of a file or a sequence, and how many of its files are damaged.
+fn shown(name: &str, arguments: &Info) -> Result<(String, usize), IoError> {
     let depth = if arguments.quick { Depth::Heads } else { Depth::Values };
-    let (json, text) = match sequence(name)? {
+    let (json, text, damaged) = match sequence(name)? {
         None => {
             if arguments.frames.is_some() {
                 eprintln!("note: --frames chooses from a sequence; {name} is one file");
             }
             let _working = Working::begin("reading", arguments.json);
             let info = inspect(Path::new(name), depth)?;
-            (info.json(), info.text())
+            (info.json(), info.text(), usize::from(info.damaged))
         }
         Some(pattern) => {
             let mut frames = pattern.frames()?;
@@ -47,10 +63,10 @@ fn shown(name: &str, arguments: &Info) -> Result<String, IoError> {
             let mut done = |_| bar.iter().for_each(|bar| bar.inc(1));
             let info = inspect_sequence(&pattern, name, frames, depth, &mut done)?;
             bar.iter().for_each(|bar| bar.finish_and_clear());
-            (info.json(), info.text())
+            (info.json(), info.text(), info.damaged)
         }
     };
-    Ok(if arguments.json { format!("{json}\n") } else { text })
+    Ok((if arguments.json { format!("{json}\n") } else { text }, damaged))
 }
 
 /// The pattern of a name, unless it is that of one file.
@@ -66,6 +82,7 @@ fn sequence(name: &str) -> Result<Option<Pattern>, IoError> {
 pub fn exit_code(why: &IoError) -> ExitCode {
     match why {
         IoError::Read { .. } | IoError::Write(_) | IoError::WriteFile { .. } => ExitCode::Disk,
+        why if why.is_damage() => ExitCode::Disk,
         IoError::UnknownFormat { .. }
         | IoError::NotReadable { .. }
         | IoError::NoConversion { .. }

@@ -22,6 +22,7 @@ mod warnings;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use terminal_size::{Width, terminal_size_of};
@@ -40,10 +41,7 @@ fn main() {
             Ok(Arguments { command: this }) if is_first || matches!(this, Command::Run(_)) => {
                 command(this, &processes) as u8
             }
-            Err(why) if is_first => {
-                let _ = why.print();
-                why.exit_code() as u8
-            }
+            Err(why) if is_first => say(&why),
             // The others wait for the first, and end as it does.
             _ => 0,
         }
@@ -69,11 +67,41 @@ fn command(command: Command, processes: &Arc<dyn Processes>) -> ExitCode {
     }
 }
 
-/// Writes to standard output; a reader that has gone away is no reason to complain.
+/// What is wrong with the words of a command line; or what they ask for, such as help, which is lost like all else that is told
+/// where standard output takes nothing.
+fn say(why: &clap::Error) -> u8 {
+    match heard(why.print().and_then(|()| std::io::stdout().flush())) {
+        Err(full) if !why.use_stderr() => lost(&full) as u8,
+        _ => why.exit_code() as u8,
+    }
+}
+
+/// Writes to standard output, and says if that takes nothing.
 fn print(text: &str) -> ExitCode {
-    use std::io::Write;
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    ExitCode::Done
+    match written(text) {
+        Ok(()) => ExitCode::Done,
+        Err(why) => lost(&why),
+    }
+}
+
+/// Writes to standard output.
+fn written(text: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    heard(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// What came of writing; a reader that has gone away, as `head` does, is no reason to complain.
+fn heard(written: std::io::Result<()>) -> std::io::Result<()> {
+    match written {
+        Err(why) if why.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
+/// Says that what was told is lost.
+fn lost(why: &std::io::Error) -> ExitCode {
+    eprintln!("error: cannot write to standard output: {why}");
+    ExitCode::Disk
 }
 
 /// Says what is wrong; what others wrote may be in it, without end.

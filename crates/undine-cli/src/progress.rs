@@ -1,8 +1,9 @@
 //! What a person or a farm sees of a run: a bar with the time left on a terminal, plain lines otherwise, or lines of JSON.
 
-use crate::{signal, warnings, width};
+use crate::{signal, trace, warnings, width, written};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{IsTerminal, Write};
+use std::cell::Cell;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +11,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use undine::Listener;
-use undine::run::{FrameReport, line};
+use undine::run::{FrameReport, end_at_once, line};
+use undine_core::memory::in_words;
 use undine_scene::Report;
 
 /// What takes longer shows that it works.
@@ -38,6 +40,8 @@ pub struct Progress {
     reading: Reading,
     /// Until there is a bar.
     working: Option<Working>,
+    /// Why what was to be told could not be written, the first time.
+    lost: Cell<Option<std::io::Error>>,
 }
 
 impl Progress {
@@ -51,7 +55,13 @@ impl Progress {
             began: Instant::now(),
             reading: Reading::default(),
             working: None,
+            lost: Cell::new(None),
         }
+    }
+
+    /// Why something was not told that should have been; nothing if all was. Frames come first: it ends no run.
+    pub fn lost(&self) -> Option<std::io::Error> {
+        self.lost.take()
     }
 
     /// Shows that it works from here on, where it tells people.
@@ -76,15 +86,18 @@ impl Progress {
     fn say(&self, json: serde_json::Value, text: &str) {
         match self.style {
             Style::Quiet => {}
-            Style::Json => {
-                let _ = writeln!(std::io::stdout(), "{json}");
-            }
+            Style::Json => self.write(&json.to_string()),
             Style::People => match &self.bar {
                 Some(bar) => bar.println(text),
-                None => {
-                    let _ = writeln!(std::io::stdout(), "{text}");
-                }
+                None => self.write(text),
             },
+        }
+    }
+
+    /// A line of standard output.
+    fn write(&self, line: &str) {
+        if let Err(why) = written(&format!("{line}\n")) {
+            self.lost.set(self.lost.take().or(Some(why)));
         }
     }
 }
@@ -92,6 +105,11 @@ impl Progress {
 impl Listener for Progress {
     fn begins(&mut self, frames: (i64, i64), cache: &Path) {
         self.stop = Some(signal::watch());
+        let folder = cache.to_owned();
+        signal::at_last(move || {
+            end_at_once(&folder);
+            trace::end();
+        });
         self.frames = frames;
         self.began = Instant::now();
         let (from, to) = frames;
@@ -272,8 +290,7 @@ impl Reading {
         let last = *self.last.get_or_insert_with(Instant::now);
         if !quiet && last.elapsed() >= PATIENCE {
             self.last = Some(Instant::now());
-            let (all, read) = (all as f64 / 1e9, read as f64 / 1e9);
-            eprintln!("reading {what}: {read:.1} of {all:.1} GB");
+            eprintln!("reading {what}: {} of {}", in_words(read), in_words(all));
         }
     }
 }

@@ -11,6 +11,13 @@ use undine_scene::Scene;
 
 /// Writes a report, and says where it is.
 pub fn report(arguments: &Report) -> ExitCode {
+    if let Some(out) = &arguments.out
+        && let Some(right) = named_right(out)
+    {
+        let out = out.display();
+        eprintln!("error: --out {out} is no name of a page, which ends with .html: --out {right}");
+        return ExitCode::BadScene;
+    }
     let working = Working::begin("reading and drawing", false);
     let mut runs = Vec::new();
     for path in std::iter::once(&arguments.run).chain(&arguments.other) {
@@ -18,7 +25,7 @@ pub fn report(arguments: &Report) -> ExitCode {
             Ok(folder) => folder,
             Err(code) => return code,
         };
-        match History::read(&folder) {
+        match History::read(&folder).and_then(History::with_frames) {
             Ok(history) => runs.push(history),
             Err(why) => return refused(&why),
         }
@@ -46,6 +53,16 @@ pub fn report(arguments: &Report) -> ExitCode {
     text += &format!("wrote {}\n", whole(&written.page));
     text += &format!("and {} plots in {}\n", written.pictures.len(), whole(&pictures));
     print(&text)
+}
+
+/// What a page should be called, where the name that was asked for would make it none.
+fn named_right(out: &Path) -> Option<String> {
+    let is_page = |ending: &str| ["html", "htm"].iter().any(|one| ending.eq_ignore_ascii_case(one));
+    if out.is_dir() {
+        return Some(out.join(PAGE).display().to_string());
+    }
+    let is_right = out.extension().and_then(|ending| ending.to_str()).is_some_and(is_page);
+    (!is_right).then(|| format!("{}.html", out.display()))
 }
 
 /// Where the page goes, and the pictures of its plots.

@@ -2,7 +2,7 @@
 
 use crate::arguments::Run;
 use crate::progress::{Progress, Style};
-use crate::{complain, memory, scene, trace, width};
+use crate::{complain, memory, scene, trace, width, written};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,6 +40,7 @@ pub fn run(arguments: &Run, processes: &Arc<dyn Processes>) -> ExitCode {
     let scene = match scene::read(&arguments.scene) {
         Ok(scene) => scene,
         Err(report) => {
+            trace::end();
             wait_for_first(&**processes);
             eprint!("{}", report.render(width()));
             return ExitCode::BadScene;
@@ -67,20 +68,29 @@ pub fn run(arguments: &Run, processes: &Arc<dyn Processes>) -> ExitCode {
     };
     let mut progress = Progress::new(style).working("preparing the scene");
     let outcome = undine::run(&scene, &options, &mut progress);
+    trace::end();
     // What was said last may say why it ended.
     progress.warn();
+    let lost = progress.lost();
     drop(progress);
-    let Err(why) = outcome else { return ExitCode::Done };
+    if let Some(why) = &lost {
+        crate::lost(why);
+    }
+    let Err(why) = outcome else {
+        return if lost.is_some() { ExitCode::Disk } else { ExitCode::Done };
+    };
     wait_for_first(&**processes);
     let code = tell(&why, &scene);
     if arguments.json {
-        println!(
-            "{}",
-            serde_json::json!({"event": "end", "code": code as i32, "error": cut(&why.to_string())})
-        );
+        let end = serde_json::json!({
+            "event": "end", "code": code as i32, "error": cut(&why.to_string())
+        });
+        // The code of the run says more than that nobody heard of it.
+        let _ = written(&format!("{end}\n"));
     }
     // What was wrong from the start has changed nothing.
-    if code != ExitCode::BadScene || matches!(why, RunError::Stopped { .. }) {
+    let is_of_scene = code == ExitCode::BadScene || matches!(why, RunError::NoRoom(_));
+    if !is_of_scene || matches!(why, RunError::Stopped { .. }) {
         let from = from(&why);
         if from.is_empty() {
             eprintln!("  kept    {}", kept(&cache_folder(&scene)));
@@ -101,7 +111,9 @@ fn wait_for_first(processes: &dyn Processes) {
 /// Prints an error with what helps, and says what the shell is told.
 pub fn tell(why: &RunError, scene: &Scene) -> ExitCode {
     match why {
-        RunError::Scene(report) => eprint!("{}", report.render(width())),
+        RunError::Scene(report) | RunError::NoRoom(report) => {
+            eprint!("{}", report.render(width()));
+        }
         RunError::Stopped { source, .. } => tell_place(source, scene),
         other => complain(other),
     }
@@ -111,7 +123,7 @@ pub fn tell(why: &RunError, scene: &Scene) -> ExitCode {
 fn tell_place(why: &SimError, scene: &Scene) {
     match why.cause() {
         // It may come to light after hours, as a file that is not there: the line is to blame all the same.
-        SimError::BadSetup { path, what, help } => {
+        SimError::BadSetup { path, what, help } | SimError::NoRoom { path, what, help } => {
             eprint!("{}", scene.diagnose(path, what.as_str(), help.as_str()).render(width()));
         }
         cause => complain(cause),

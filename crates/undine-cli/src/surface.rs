@@ -25,6 +25,7 @@ pub fn surface(arguments: &Surface) -> ExitCode {
             complain(&why);
             match &why {
                 SurfaceError::Io(why) => exit_code(why),
+                why if why.is_of_memory() => ExitCode::OutOfMemory,
                 SurfaceError::Geometry(_) | SurfaceError::Filter(_) => ExitCode::Failed,
                 SurfaceError::NoRadius => ExitCode::BadScene,
             }

@@ -5,7 +5,8 @@ use crate::warnings::{self, Warnings};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id};
@@ -13,15 +14,19 @@ use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{Layer, Registry};
 
+/// What the trace is written to; nothing without one, after its end, and once the disk has refused it.
+static FILE: Mutex<Option<BufWriter<File>>> = Mutex::new(None);
+
 /// Begins to keep warnings, and to write a trace if there is to be one; the file is whole after each event but for its closing
-/// bracket, which viewers do not need.
+/// bracket, which [`end`] writes and viewers do not need.
 pub fn begin(path: Option<&Path>) -> std::io::Result<()> {
     let trace = match path {
         Some(path) => {
             let mut file = BufWriter::new(File::create(path)?);
-            writeln!(file, "[").and_then(|()| file.flush())?;
+            write!(file, "[").and_then(|()| file.flush())?;
+            *FILE.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
             let name = path.display().to_string();
-            Some(ChromeTrace { file: Mutex::new(Some(file)), name, began: Instant::now() })
+            Some(ChromeTrace { name, is_first: AtomicBool::new(true), began: Instant::now() })
         }
         None => None,
     };
@@ -31,10 +36,21 @@ pub fn begin(path: Option<&Path>) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Ends the trace, if there is one: what is told afterwards is not in it.
+pub fn end() {
+    let file = FILE.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(mut file) = file
+        && let Err(why) = writeln!(file, "\n]").and_then(|()| file.flush())
+    {
+        drop(file.into_parts());
+        warnings::tell(format!("the trace ends before its last line: {why}"));
+    }
+}
+
 struct ChromeTrace {
-    /// Nothing, once the disk has refused it.
-    file: Mutex<Option<BufWriter<File>>>,
     name: String,
+    /// Whether no event is written yet: those that follow stand behind a comma.
+    is_first: AtomicBool,
     began: Instant,
 }
 
@@ -62,9 +78,10 @@ impl ChromeTrace {
             "name": name.name, "cat": name.owner, "ph": phase, "pid": 1, "tid": 1,
             "ts": self.began.elapsed().as_secs_f64() * 1e6,
         });
-        let Ok(mut slot) = self.file.lock() else { return };
+        let Ok(mut slot) = FILE.lock() else { return };
         let Some(file) = &mut *slot else { return };
-        if let Err(why) = writeln!(file, "{event},").and_then(|()| file.flush()) {
+        let comma = if self.is_first.swap(false, Ordering::Relaxed) { "" } else { "," };
+        if let Err(why) = write!(file, "{comma}\n{event}").and_then(|()| file.flush()) {
             // What it still holds would be tried again when it is dropped.
             slot.take().into_iter().for_each(|file| drop(file.into_parts()));
             warnings::tell(format!("the trace {} ends here: {why}", self.name));

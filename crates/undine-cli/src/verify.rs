@@ -7,6 +7,7 @@ use crate::{complain, print};
 use std::path::{Path, PathBuf};
 use undine::ExitCode;
 use undine::cache::{MANIFEST, Verified, verify as verified};
+use undine_core::memory::in_words;
 
 /// Reads a cache, and says what is damaged and how to make it good.
 pub fn verify(arguments: &Verify) -> ExitCode {
@@ -19,7 +20,10 @@ pub fn verify(arguments: &Verify) -> ExitCode {
     match verified(&folder, &mut read) {
         Ok(Some(found)) => tell(&folder, &found, arguments),
         Ok(None) => {
-            eprintln!("error: {} has no {MANIFEST}: it is no cache of a run", folder.display());
+            eprintln!(
+                "error: {} has no {MANIFEST} and no copy of one: it is no cache of a run",
+                folder.display()
+            );
             ExitCode::BadScene
         }
         Err(why) => {
@@ -44,16 +48,16 @@ fn tell(folder: &Path, found: &Verified, arguments: &Verify) -> ExitCode {
         return ExitCode::Disk;
     }
     if !found.others.is_empty() {
-        eprintln!("error: {name}: all frames are whole, and what a run goes on from is not");
+        eprintln!("error: {name}: all frames are whole, and what is named here is not");
         return ExitCode::Disk;
     }
     if arguments.quiet {
         return ExitCode::Done;
     }
     let Verified { frames, checkpoints, files, bytes, .. } = found;
-    let megabytes = *bytes as f64 / 1e6;
+    let bytes = in_words(*bytes);
     print(&format!(
-        "{name} is whole: {frames} frames and {checkpoints} checkpoints, {files} files, {megabytes:.1} MB\n"
+        "{name} is whole: {frames} frames and {checkpoints} checkpoints, {files} files, {bytes}\n"
     ))
 }
 

@@ -1,6 +1,7 @@
 //! What can go wrong in the core, as typed errors that name the thing and say what would be right.
 
 use crate::element::ElementType;
+use crate::memory::in_words;
 use crate::mesh::MeshFault;
 use glam::DVec3;
 
@@ -50,7 +51,8 @@ pub enum CoreError {
     },
     /// An allocation that would pass the memory budget.
     #[error(
-        "{what} needs {wanted} bytes, but only {free} of the memory budget of {budget} bytes are left"
+        "{what} needs {}, but only {} of the memory budget of {} are left",
+        in_words(*wanted), in_words(*free), in_words(*budget)
     )]
     OverBudget {
         /// What would be allocated.

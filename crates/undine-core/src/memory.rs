@@ -6,6 +6,22 @@ use std::ops::AddAssign;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// A number of bytes as people read it, in the unit that fits: `512 bytes`, `1.5 MB`, `21 TB`.
+pub fn in_words(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
+    let mut of_unit = bytes as f64 / 1e3;
+    let mut unit = 0;
+    // What would be rounded to 1000 has the next unit already.
+    while of_unit >= 999.95 {
+        of_unit /= 1e3;
+        unit += 1;
+    }
+    match bytes {
+        0..1000 => format!("{bytes} bytes"),
+        _ => format!("{of_unit:.1} {}", UNITS[unit]),
+    }
+}
+
 /// A limit on the bytes that all stores sharing it may hold. Clones share one account.
 #[derive(Debug, Clone)]
 pub struct MemoryBudget {
@@ -213,5 +229,20 @@ mod tests {
         drop(a);
         b.resize("b", 100).unwrap();
         assert_eq!(budget.used(), 100);
+    }
+
+    #[test]
+    fn bytes_are_told_in_the_unit_that_fits() {
+        for (count, text) in [
+            (0, "0 bytes"),
+            (999, "999 bytes"),
+            (1000, "1.0 kB"),
+            (999_960, "1.0 MB"),
+            (1_500_000, "1.5 MB"),
+            (20_750_000_000, "20.8 GB"),
+            (u64::MAX, "18.4 EB"),
+        ] {
+            assert_eq!(in_words(count), text);
+        }
     }
 }

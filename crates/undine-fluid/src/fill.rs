@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 use undine_core::domain::VOXELS_PER_BUCKET;
 use undine_core::glam::{DVec3, I64Vec3, IVec3, Vec3};
+use undine_core::memory::in_words;
 use undine_core::mesh::Bounds;
 use undine_core::volume::Mask;
 use undine_core::{Bucket, BucketKey, CoreError, Frame, MemoryBudget};
@@ -261,15 +262,15 @@ impl<'a> Filler<'a> {
                 let voxel = self.frame.voxel_size(0);
                 // There are as many as the cube of the cells along an edge, and a little is left to spare.
                 let enough = voxel * (1.2 * bytes(likely).max(wanted) / free.max(1) as f64).cbrt();
-                let gigabytes = |bytes: f64| bytes / f64::from(1 << 30);
                 let what = format!(
-                    "voxels of {voxel} m make {:.1e} particles, which need {:.1} GiB of memory, and {:.2} of {:.2} GiB are left",
+                    "voxels of {voxel} m make {:.1e} particles, which need {} of memory, and {} of {} are left",
                     likely * in_bucket,
-                    gigabytes(bytes(likely)),
-                    gigabytes(free as f64),
-                    gigabytes(budget as f64),
+                    in_words(bytes(likely) as u64),
+                    in_words(free),
+                    in_words(budget),
                 );
-                Err(SimError::setup("voxel", what, format!("voxels of {enough:.2e} m would fit")))
+                let help = format!("voxels of {enough:.2e} m would fit");
+                Err(SimError::NoRoom { path: "voxel".to_owned(), what, help })
             }
             other => Ok(other?),
         }

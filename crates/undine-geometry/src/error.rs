@@ -2,6 +2,7 @@
 
 use undine_core::CoreError;
 use undine_core::glam::DVec3;
+use undine_core::memory::in_words;
 
 /// The result of a fallible operation on geometry. An operation that fails changes nothing, but for those that go in steps,
 /// which keep the steps that they have made and say so.
@@ -151,7 +152,8 @@ pub enum GeometryError {
     },
     /// Voxels so small that they do not fit into memory.
     #[error(
-        "a surface on voxels of {voxel} m needs {wanted} bytes or more, but only {free} are free: voxels of {enough} m would fit"
+        "a surface on voxels of {voxel} m needs {} or more, but only {} are free: voxels of {enough:.2e} m would fit",
+        in_words(*wanted), in_words(*free)
     )]
     VoxelsTooSmall {
         /// The width of a voxel [m].

@@ -33,6 +33,15 @@ impl IoError {
             source => Self::VdbFile { file: file.into(), source },
         }
     }
+
+    /// Whether a file is not what its format allows, or contradicts itself: it was damaged, or cut short.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::Malformed { .. } | Self::Scene { .. } => true,
+            Self::Vdb(why) | Self::VdbFile { source: why, .. } => why.is_damage(),
+            _ => false,
+        }
+    }
 }
 
 /// Every error of reading and writing files.

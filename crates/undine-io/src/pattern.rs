@@ -66,6 +66,12 @@ impl Pattern {
         self.digits.is_some()
     }
 
+    /// The pattern itself, such as `splash.####.ply`, for what is said of all its files.
+    pub fn path(&self) -> PathBuf {
+        let number = "#".repeat(self.digits.unwrap_or(0));
+        self.folder.join(format!("{}{number}{}", self.before, self.after))
+    }
+
     /// The file of a frame, whether it is there or not.
     pub fn file(&self, frame: i64) -> PathBuf {
         self.folder.join(self.name(frame))
@@ -165,6 +171,18 @@ mod tests {
         assert_eq!(name("splash.$F4.ply", -3), "splash.-003.ply");
         assert_eq!(name("splash.####.ply", -2), "splash.-002.ply");
         assert_eq!(name("splash.ply", 7), "splash.ply");
+    }
+
+    #[test]
+    fn a_pattern_is_told_as_such() {
+        for (text, told) in [
+            ("a/splash.####.ply", "a/splash.####.ply"),
+            ("splash.$F2.ply", "splash.##.ply"),
+            ("splash.ply", "splash.ply"),
+        ] {
+            let path = Pattern::new(text, Path::new("")).unwrap().path();
+            assert_eq!(path.display().to_string(), told);
+        }
     }
 
     #[test]

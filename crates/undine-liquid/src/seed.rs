@@ -113,10 +113,8 @@ pub fn initial(ingest: &Ingest<'_>, domain: &GridDomain, shell: Option<u32>) -> 
     let velocity = values.vector("velocity")?;
     let liquid = Liquid { density, velocity, fill };
     let made = of_solid(&data, ingest.time, &liquid, domain.frame(), domain.budget());
-    let mut made = made.map_err(|why| match why {
-        SimError::BadSetup { path, what, help } => ingest.bad(&path, what, help),
-        other => other,
-    })?;
+    let mut made =
+        made.map_err(|why| why.told_of(|parameter| format!("{}.{parameter}", ingest.path)))?;
     // A process may have none of a small liquid, but not all of them.
     let counts = processes.all_gather(&[u8::from(made.is_empty())])?;
     if counts.iter().all(|none| *none == [1]) {

@@ -155,10 +155,7 @@ impl Ingest<'_> {
 
     /// What is wrong with the input that a parameter names, told of the parameter.
     pub fn input_fault(&self, parameter: &str, why: SimError) -> SimError {
-        match why {
-            SimError::BadSetup { what, help, .. } => self.bad(parameter, what, help),
-            other => other,
-        }
+        why.told_of(|_| format!("{}.{parameter}", self.path))
     }
 
     /// Enters an Object into the World.

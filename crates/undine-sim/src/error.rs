@@ -32,6 +32,16 @@ pub enum SimError {
         /// What would be right.
         help: String,
     },
+    /// What the scene asks for does not fit into memory.
+    #[error("{path}: {what}{}{help}", if help.is_empty() { "" } else { "; " })]
+    NoRoom {
+        /// The Behavior, or its parameter: `water.voxel`.
+        path: String,
+        /// How much it is.
+        what: String,
+        /// What would fit.
+        help: String,
+    },
     /// Code asks for a parameter that its declaration does not have.
     #[error(
         "`{behavior}` has no parameter `{parameter}` of this type: its declaration and its code disagree"
@@ -156,10 +166,22 @@ impl SimError {
         Self::BadSetup { path: path.into(), what: what.into(), help: help.into() }
     }
 
+    /// It, told of another path if it is told of one: that of whoever the scene names, made of the one before.
+    pub fn told_of(self, place: impl FnOnce(&str) -> String) -> Self {
+        match self {
+            Self::BadSetup { path, what, help } => {
+                Self::BadSetup { path: place(&path), what, help }
+            }
+            Self::NoRoom { path, what, help } => Self::NoRoom { path: place(&path), what, help },
+            other => other,
+        }
+    }
+
     /// It, as an error of the setup of this Behavior; one that names its place, and one of memory, stay what they are.
     pub fn of_setup(self, path: &str) -> Self {
         match self {
-            Self::BadSetup { .. } | Self::Conflict { .. } | Self::UserFacing { .. } => self,
+            Self::BadSetup { .. } | Self::NoRoom { .. } => self,
+            Self::Conflict { .. } | Self::UserFacing { .. } => self,
             Self::Core(undine_core::CoreError::OverBudget { .. }) => self,
             other => Self::setup(path, other.to_string(), ""),
         }

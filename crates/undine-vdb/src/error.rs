@@ -100,3 +100,10 @@ pub enum VdbError {
         wanted: String,
     },
 }
+
+impl VdbError {
+    /// Whether the file is not what the format allows: it was damaged, or cut short.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Malformed { .. } | Self::Truncated { .. })
+    }
+}

@@ -4,6 +4,7 @@ use crate::behaviors::behaviors;
 use crate::cache::SceneRecord;
 use crate::frames;
 use crate::run::{RunError, cache_folder};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use undine_core::memory::MemoryBudget;
@@ -75,6 +76,11 @@ pub fn distributed(
 /// Refuses a folder for frames that is something else, or lies in it.
 fn check_folder(scene: &Scene) -> undine_sim::Result<()> {
     let folder = cache_folder(scene);
+    if let Some(link) = folder.ancestors().find(|path| path.is_symlink() && !path.exists()) {
+        let (fault, help) = fault_of_link(link);
+        let what = format!("frames cannot go to {}: {fault}", folder.display());
+        return Err(SimError::setup("output0.dir", what, help));
+    }
     let there = folder.ancestors().find(|path| path.exists());
     match there.filter(|path| !path.is_dir()) {
         None => Ok(()),
@@ -84,6 +90,20 @@ fn check_folder(scene: &Scene) -> undine_sim::Result<()> {
             "name a folder; it is made if it is not there",
         )),
     }
+}
+
+/// What is wrong with a link that leads to nothing, and what would be right.
+fn fault_of_link(link: &Path) -> (String, String) {
+    let name = link.display();
+    let target = std::fs::read_link(link).unwrap_or_default();
+    let remove = format!("remove the link {name}, and a folder is made in its place");
+    let (fault, help) = match link.metadata() {
+        Err(why) if why.kind() != ErrorKind::NotFound => {
+            (format!("which cannot be followed: {why}"), remove)
+        }
+        _ => ("which is not there".to_owned(), format!("make that folder; or {remove}")),
+    };
+    (format!("{name} is a link to {}, {fault}", target.display()), help)
 }
 
 /// What the files of a store of an Object are called, before the frame's number.

@@ -30,6 +30,14 @@ pub enum SurfaceError {
     NoRadius,
 }
 
+impl SurfaceError {
+    /// Whether it is memory that does not suffice.
+    pub fn is_of_memory(&self) -> bool {
+        use GeometryError::{Core, VoxelsTooSmall};
+        matches!(self, Self::Geometry(VoxelsTooSmall { .. } | Core(CoreError::OverBudget { .. })))
+    }
+}
+
 impl From<CoreError> for SurfaceError {
     fn from(why: CoreError) -> Self {
         Self::Geometry(why.into())

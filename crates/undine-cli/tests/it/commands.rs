@@ -129,9 +129,16 @@ fn help_explains_a_behavior_and_suggests_one() {
     for listed in ["gravity", "\n  verify ", "\n  surface ", "\n  compare "] {
         assert!(all.contains(listed), "no {listed} in\n{all}");
     }
-    let unknown = ended(&["help", "particels"]);
-    assert_eq!(unknown.code, 2);
-    assert!(unknown.error.contains("particles"), "{}", unknown.error);
+    for (name, told) in [
+        ("particels", "particles"),
+        ("run", "`undine run --help`"),
+        ("scene", "docs/scenes.md"),
+        ("units", "docs/reference/units.md"),
+    ] {
+        let unknown = ended(&["help", name]);
+        assert_eq!(unknown.code, 2);
+        assert!(unknown.error.contains(told), "{}", unknown.error);
+    }
 }
 
 fn undine_particles_parameters() -> [&'static str; 4] {
@@ -201,6 +208,33 @@ fn too_little_memory_ends_with_4_before_it_is_taken() {
     assert_eq!(refused.code, 4, "{}", refused.error);
     assert!(refused.error.contains("no frame is whole yet"), "{}", refused.error);
     assert!(refused.error.contains("memory budget"), "{}", refused.error);
+}
+
+/// A liquid is refused where its particles would not fit, as the air around something is.
+#[test]
+fn a_liquid_that_does_not_fit_into_memory_ends_with_4_and_says_what_would() {
+    let stage = Stage::new(
+        r#"
+setup "lake" frames=2
+input "lake" {
+    box size="100 100 100 m"
+}
+hybrid "water" input="lake" voxel="2 cm"
+pressure
+gravity
+"#,
+    );
+    let scene = stage.scene();
+    let little = ["run", &scene, "--memory", "500MB"];
+    for words in [&["check", &scene][..], &little] {
+        let refused = ended(words);
+        assert_eq!(refused.code, 4, "{words:?}: {}", refused.error);
+        for word in ["voxel=", "TB", "would fit", "scene.kdl:6"] {
+            assert!(refused.error.contains(word), "no {word} in\n{}", refused.error);
+        }
+    }
+    let refused = ended(&["run", &scene, "--memory", "5"]);
+    assert!(refused.error.contains("5 bytes"), "{}", refused.error);
 }
 
 /// Air around what is in it, far more of it than fits: `check` says so, without taking it.

@@ -312,8 +312,9 @@ fn assert_estimated(scene: &str, told: &str, cache: &Path) {
     // `4.4 MB for the first frame, for the last about 4.4 MB`, or `unknown, because …`.
     let bytes = |words: &[&str]| -> f64 {
         let [number, unit] = [words[0], words[1].trim_end_matches(',')];
-        let unit = ["kB", "MB", "GB"].iter().position(|known| *known == unit).expect(told);
-        number.parse::<f64>().expect(told) * 1000_f64.powi(unit as i32 + 1)
+        let units = ["bytes", "kB", "MB", "GB"];
+        let unit = units.iter().position(|known| *known == unit).expect(told);
+        number.parse::<f64>().expect(told) * 1000_f64.powi(unit as i32)
     };
     for (name, first, last) in [("memory", memory, memory), ("disk", of_frame(0), of_frame(1))] {
         let line = told.lines().find(|line| line.trim_start().starts_with(name)).expect(told);

@@ -98,6 +98,7 @@ fn convert_refuses_what_has_no_meaning_and_leaves_nothing() {
         ("square.ply", "square.ply", 2, "written over a file that is read"),
         ("square.ply", "square.vdb", 1, "no faces"),
         ("a.####.ply", "one.ply", 2, "many files would become one"),
+        ("a.####.ply", "one.ply", 2, "a.####.ply cannot become"),
         ("gone.ply", "b.ply", 5, "gone.ply"),
         ("square.ply", "no/folder/b.ply", 5, "b.ply"),
         ("square.ply", "b.png", 2, "unknown format"),

@@ -137,8 +137,8 @@ fn a_wall_with_a_hole_is_told_of_unless_it_is_a_sheet() {
 fn voxels_that_no_memory_holds_are_refused_with_some_that_fit() {
     let scene = SCENE.replace("voxel=\"5 cm\"", "voxel=\"0.1 mm\"");
     let words = ["voxels of 0.0001 m make 5.2e11 particles", "of memory", "would fit"];
-    says(&["check"], &scene, 2, &words);
-    says(&["run"], &scene, 2, &words);
+    says(&["check"], &scene, 4, &words);
+    says(&["run"], &scene, 4, &words);
 }
 
 #[test]

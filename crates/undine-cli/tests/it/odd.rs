@@ -167,3 +167,103 @@ fn what_farms_send_ends_every_command_as_ctrl_c_does() {
         assert_eq!(child.wait().unwrap().code(), Some(130));
     }
 }
+
+/// `timeout` sends its signal to a program and to the group that it is in.
+#[test]
+fn two_signals_at_about_one_time_are_one_and_leave_log_and_trace_whole() {
+    let stage = Stage::new(&SCENE.replace("frames=24", "frames=100000"));
+    let trace = stage.path().join("trace.json");
+    let mut run = undine(&["run", &stage.scene(), "--trace", &trace.display().to_string()]);
+    let run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let began = Instant::now();
+    let is_there = || stage.cache().join("balls.0003.usdc").exists();
+    while began.elapsed() < Duration::from_secs(60) && !is_there() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    for signal in [libc::SIGTERM, libc::SIGTERM, libc::SIGINT] {
+        // SAFETY: the process is a child that has not been waited for.
+        unsafe { libc::kill(run.id() as i32, signal) };
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let ended = of(run.wait_with_output().unwrap());
+    assert_eq!(ended.code, 130, "{}", ended.error);
+    assert!(ended.error.contains("interrupted"), "{}", ended.error);
+    let text = |name: &str| std::fs::read_to_string(stage.cache().join(name)).unwrap();
+    assert!(text("log.txt").contains("ended: interrupted\n"), "{}", text("log.txt"));
+    assert!(text("run.json").contains("\"interrupted\""), "{}", text("run.json"));
+    let events = std::fs::read_to_string(trace).unwrap();
+    let events: serde_json::Value = serde_json::from_str(&events).expect("a trace that is JSON");
+    assert!(events.as_array().is_some_and(|events| events.len() > 10));
+}
+
+/// What nobody could read is no success; a reader that has read enough is none of our business.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_told_is_no_success_and_a_reader_that_goes_away_is_no_failure() {
+    let stage = Stage::new(&SCENE.replace("frames=24", "frames=2"));
+    let scene = stage.scene();
+    let file = stage.cache().join("balls.0002.usdc").display().to_string();
+    for words in [
+        &["--help"][..],
+        &["help"],
+        &["schema"],
+        &["check", &scene],
+        &["run", &scene],
+        &["run", &scene, "--fresh", "--json"],
+        &["info", &file, "--json"],
+    ] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let ended = of(undine(words).stdout(full).output().unwrap());
+        assert_eq!(ended.code, 5, "{words:?}: {}", ended.error);
+        let lines = ended.error.lines().filter(|line| line.contains("standard output"));
+        assert_eq!(lines.count(), 1, "{words:?}: {}", ended.error);
+    }
+    // Frames come first.
+    assert!(succeeds(&["verify", &scene]).contains("2 frames"));
+    let mut child = undine(&["schema"]);
+    let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let ended = of(child.wait_with_output().unwrap());
+    assert_eq!((ended.code, ended.error.as_str()), (0, ""));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_nowhere_is_named_with_what_is_wrong() {
+    for (target, told) in [("gone/far", "not there"), ("cache", "cannot be followed")] {
+        let stage = Stage::new(SCENE);
+        std::os::unix::fs::symlink(target, stage.cache()).unwrap();
+        for command in ["check", "run"] {
+            let refused = ended(&[command, &stage.scene()]);
+            assert_eq!(refused.code, 2, "{command}: {}", refused.error);
+            // Lines are broken where they are full.
+            let plain = refused.error.replace(['│', '\n'], " ");
+            let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+            for word in [told, "is a link to", "remove the link", "scene.kdl:10"] {
+                assert!(plain.contains(word), "no {word} in\n{}", refused.error);
+            }
+        }
+    }
+}
+
+#[test]
+fn frames_threads_and_pages_that_cannot_be_are_told_with_what_can() {
+    let stage = Stage::new(SCENE);
+    let scene = stage.scene();
+    succeeds(&["run", &scene, "--quiet", "--frames", "1"]);
+    succeeds(&["check", &scene, "--threads", "2"]);
+    let (page, folder) = (stage.path().join("rep"), stage.path());
+    let (page, folder) = (page.display().to_string(), folder.display().to_string());
+    for (words, told) in [
+        (&["run", &scene, "--frames", "-3"][..], "at least one frame"),
+        (&["check", &scene, "--frames", "-3"], "at least one frame"),
+        (&["check", &scene, "--threads", "0"], "from 1 to 1024"),
+        (&["report", &scene, "--out", &page], "rep.html"),
+        (&["report", &scene, "--out", &folder], "report.html"),
+    ] {
+        let refused = ended(words);
+        assert_eq!(refused.code, 2, "{words:?}: {}", refused.error);
+        assert!(refused.error.contains(told), "{words:?}: {}", refused.error);
+    }
+    assert!(!Path::new(&page).exists());
+}

@@ -97,7 +97,7 @@ fn what_cannot_be_drawn_is_said_with_what_can() {
         (&at("a.####.ply"), &["--threads", "0"], 2, "1024"),
         (&at("b.####.ply"), &[], 2, "b.0001.ply"),
         (&at("none.ply"), &[], 5, "none.ply"),
-        (&at("broken.ply"), &[], 1, "broken.ply"),
+        (&at("broken.ply"), &[], 5, "broken.ply"),
         (&at("empty"), &[], 2, "manifest.json"),
     ];
     for (what, more, code, word) in cases {

@@ -32,7 +32,7 @@ pub fn plan(from: &Pattern, to: &Pattern, frames: Option<(i64, i64)>) -> Result<
     let formats = [from, to].map(|pattern| Format::of(&pattern.file(0)));
     let [read, written] = formats;
     let read = read?;
-    super::check(&from.file(0), read, &to.file(0), written?)?;
+    super::check(&from.path(), read, &to.path(), written?)?;
     let is_scene = !from.is_numbered() && matches!(read, Format::Usda | Format::Usdc | Format::Usd);
     let job = |frame| Job {
         frame: Some(frame),
@@ -41,7 +41,7 @@ pub fn plan(from: &Pattern, to: &Pattern, frames: Option<(i64, i64)>) -> Result<
         name: to.stem(),
         of_scene: is_scene,
     };
-    let refused = |why: &str| no_conversion(&from.file(0), &to.file(0), why);
+    let refused = |why: &str| no_conversion(&from.path(), &to.path(), why);
     let many_to_one =
         "many files would become one; number the second name, too, as in out.####.ply";
     let jobs: Vec<Job> = if from.is_numbered() {

@@ -24,6 +24,7 @@ pub(super) fn inspect(path: &Path, depth: Depth, info: &mut FileInfo) -> Result<
         && match scene(path, info) {
             Ok(()) => true,
             Err(why) => {
+                info.damaged |= why.is_damage();
                 info.warnings.push(format!("the scene cannot be put together: {why}"));
                 false
             }

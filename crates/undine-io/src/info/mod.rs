@@ -45,6 +45,8 @@ pub struct FileInfo {
     pub parts: Vec<Part>,
     /// What of it cannot be read, or is strange.
     pub warnings: Vec<String>,
+    /// Whether one of these is that the file, or one that it refers to, is damaged.
+    pub damaged: bool,
 }
 
 /// Looks into a file.
@@ -59,6 +61,7 @@ pub fn inspect(path: &Path, depth: Depth) -> Result<FileInfo> {
         metadata: BTreeMap::new(),
         parts: Vec::new(),
         warnings: Vec::new(),
+        damaged: false,
     };
     match format {
         Format::Ply | Format::Obj | Format::Stl | Format::Glb => {

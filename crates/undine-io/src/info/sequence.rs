@@ -24,6 +24,8 @@ pub struct SequenceInfo {
     pub parts: Vec<SequencePart>,
     /// What of them cannot be read, or is strange; each begins with its frame.
     pub warnings: Vec<String>,
+    /// How many of the files are damaged, or cannot be read.
+    pub damaged: usize,
 }
 
 /// A part of the files of a sequence.
@@ -58,17 +60,22 @@ pub fn inspect_sequence(
         bytes: 0,
         parts: Vec::new(),
         warnings: Vec::new(),
+        damaged: 0,
     };
     for n in 0..info.frames.len() {
         let frame = info.frames[n];
         match inspect(&pattern.file(frame), depth) {
             Ok(found) => {
                 info.bytes += found.bytes;
+                info.damaged += usize::from(found.damaged);
                 let warnings = found.warnings.iter().map(|text| format!("frame {frame}: {text}"));
                 info.warnings.extend(warnings);
                 found.parts.into_iter().for_each(|part| info.add(part));
             }
-            Err(why) => info.warnings.push(format!("frame {frame}: {why}")),
+            Err(why) => {
+                info.damaged += 1;
+                info.warnings.push(format!("frame {frame}: {why}"));
+            }
         }
         done(frame);
     }

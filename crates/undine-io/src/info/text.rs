@@ -2,11 +2,13 @@
 
 use super::{ChannelInfo, FileInfo, Part, SequenceInfo};
 use std::collections::BTreeMap;
+use undine_core::memory::in_words;
 
 impl FileInfo {
     /// As a text, of several lines.
     pub fn text(&self) -> String {
-        let mut text = format!("{}: {}, {}\n", self.file.display(), self.format, bytes(self.bytes));
+        let mut text =
+            format!("{}: {}, {}\n", self.file.display(), self.format, in_words(self.bytes));
         text += &metadata(&self.metadata, "  ");
         for part in &self.parts {
             let counts: Vec<String> = part
@@ -23,7 +25,7 @@ impl FileInfo {
 impl SequenceInfo {
     /// As a text, of several lines.
     pub fn text(&self) -> String {
-        let mut text = format!("{}: {}, {}", self.pattern, self.format, bytes(self.bytes));
+        let mut text = format!("{}: {}, {}", self.pattern, self.format, in_words(self.bytes));
         if let (Some(first), Some(last)) = (self.frames.first(), self.frames.last()) {
             text += &format!(", {} frames from {first} to {last}", self.frames.len());
         }
@@ -82,7 +84,7 @@ fn of_part(part: &Part, counts: &str) -> String {
             })
             .unwrap_or_default(),
     );
-    row("memory", part.memory.map(bytes).unwrap_or_default());
+    row("memory", part.memory.map(in_words).unwrap_or_default());
     text += &metadata(&part.metadata, "    ");
     text + &channels(&part.channels)
 }
@@ -175,15 +177,6 @@ fn grouped(count: u64) -> String {
     groups.join(" ")
 }
 
-fn bytes(count: u64) -> String {
-    match count as f64 {
-        b if b < 1e3 => format!("{count} bytes"),
-        b if b < 1e6 => format!("{:.1} kB", b / 1e3),
-        b if b < 1e9 => format!("{:.1} MB", b / 1e6),
-        b => format!("{:.1} GB", b / 1e9),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,7 +199,6 @@ mod tests {
         }
         assert_eq!(grouped(1_204_331), "1 204 331");
         assert_eq!(grouped(7), "7");
-        assert_eq!(bytes(1_500_000), "1.5 MB");
         assert_eq!(plain("a\u{1b}[2Jb\n"), "a [2Jb ");
     }
 }

@@ -22,7 +22,10 @@ pub(super) fn inspect(path: &Path, depth: Depth, info: &mut FileInfo) -> Result<
         if depth == Depth::Values {
             match file.grid(index) {
                 Ok(grid) => of_content(&grid.content, &head, &mut part),
-                Err(why) => info.warnings.push(format!("grid `{}`: {why}", head.name)),
+                Err(why) => {
+                    info.damaged |= why.is_damage();
+                    info.warnings.push(format!("grid `{}`: {why}", head.name));
+                }
             }
         }
         let strange = part.channels.iter().filter(|channel| channel.not_finite > 0);

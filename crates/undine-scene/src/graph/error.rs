@@ -185,9 +185,14 @@ impl Fault {
         match self {
             // It is the run that has too little memory, not the scene that is wrong.
             Self::Core(why @ CoreError::OverBudget { .. }) => why.into(),
-            Self::Data(SimError::BadSetup { what, help, .. }) => SimError::setup(path, what, help),
+            Self::Data(why @ (SimError::BadSetup { .. } | SimError::NoRoom { .. })) => {
+                why.told_of(|_| path)
+            }
             Self::Data(SimError::Core(why @ CoreError::OverBudget { .. })) => why.into(),
             Self::Geometry(GeometryError::Core(why @ CoreError::OverBudget { .. })) => why.into(),
+            Self::Geometry(why @ GeometryError::VoxelsTooSmall { .. }) => {
+                SimError::NoRoom { path, what: why.to_string(), help: explained }
+            }
             Self::Io(IoError::Read { file: missing, source })
                 if source.kind() == ErrorKind::NotFound =>
             {

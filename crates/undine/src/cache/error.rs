@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
+use undine_core::memory::in_words;
 
 use super::manifest::Difference;
 use super::names::FrameId;
@@ -150,6 +151,8 @@ pub struct DiskError {
     pub folder: PathBuf,
     /// The last moment that the manifest lists; it and all before it are safe.
     pub whole: Option<FrameId>,
+    /// Whether it is known what the manifest lists: not before it is read, nor of a folder that is no cache.
+    pub is_known: bool,
     /// What the system said.
     pub source: io::Error,
 }
@@ -206,7 +209,7 @@ impl fmt::Display for DiskError {
             Trouble::Full { free } => {
                 write!(f, "disk full while {doing} {path}")?;
                 if let Some(free) = free {
-                    write!(f, " ({} free)", bytes(free))?;
+                    write!(f, " ({} free)", in_words(free))?;
                 }
             }
             Trouble::Permission => write!(f, "no permission for {doing} {path}")?,
@@ -214,19 +217,24 @@ impl fmt::Display for DiskError {
             Trouble::Other => write!(f, "{doing} {path} failed")?,
         }
         write!(f, ": {}", self.source)?;
-        match (self.trouble, self.whole) {
-            (Trouble::Vanished, _) => write!(f, "; bring the folder back")?,
-            (_, Some(last)) => {
-                write!(f, "; nothing written is lost, {folder} is whole to frame {last}")?
+        match self.whole {
+            // Whatever it held is gone with it.
+            _ if !self.is_known || self.trouble == Trouble::Vanished => {}
+            Some(last) => {
+                write!(f, "; nothing written is lost, {folder} is whole to frame {last}")?;
             }
-            (_, None) => write!(f, "; {folder} has no whole frame yet")?,
+            None => write!(f, "; {folder} has no whole frame yet")?,
         }
         match self.trouble {
             Trouble::Full { .. } => write!(f, "; free some space and run the same command again"),
             Trouble::Permission => {
                 write!(f, "; make {folder} writable and run the same command again")
             }
-            Trouble::Vanished | Trouble::Other => write!(f, " and run the same command again"),
+            Trouble::Vanished => {
+                write!(f, "; bring the folder back and run the same command again")
+            }
+            // Nobody knows what would help.
+            Trouble::Other => Ok(()),
         }
     }
 }
@@ -257,31 +265,21 @@ pub(super) fn list<T: fmt::Display>(found: &[T]) -> String {
     text
 }
 
-/// A number of bytes as a person reads it.
-fn bytes(count: u64) -> String {
-    const STEPS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    if count < 1024 {
-        return format!("{count} B");
-    }
-    let step = (count.ilog2() / 10) as usize;
-    format!("{:.1} {}", count as f64 / 1024_f64.powi(step as i32), STEPS[step - 1])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_told_in_the_unit_that_fits() {
-        let told = [
-            (0, "0 B"),
-            (1023, "1023 B"),
-            (1024, "1.0 KiB"),
-            (1536 << 20, "1.5 GiB"),
-            (u64::MAX, "16.0 EiB"),
-        ];
-        for (count, text) in told {
-            assert_eq!(bytes(count), text);
-        }
+    fn whole_frames_are_told_of_where_they_are_known() {
+        let told = |is_known, whole| {
+            let source = io::ErrorKind::PermissionDenied.into();
+            let (path, folder) = ("c/report.html".into(), "c".into());
+            let (doing, trouble) = (Doing::Create, Trouble::Permission);
+            DiskError { doing, path, trouble, folder, whole, is_known, source }.to_string()
+        };
+        assert!(told(true, None).contains("c has no whole frame yet"));
+        assert!(told(true, Some(FrameId::whole(8))).contains("c is whole to frame 0008"));
+        let unknown = told(false, None);
+        assert!(!unknown.contains("whole") && unknown.contains("make c writable"), "{unknown}");
     }
 }

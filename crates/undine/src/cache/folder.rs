@@ -20,8 +20,8 @@ const GATHERED: usize = 256 << 10;
 pub(super) struct Folder {
     pub disk: Arc<dyn Disk>,
     pub path: PathBuf,
-    /// The last moment that the manifest lists, for the messages of all who write here.
-    whole: Arc<Mutex<Option<FrameId>>>,
+    /// The last moment that the manifest lists, for the messages of all who write here; nothing, before that is known.
+    whole: Arc<Mutex<Option<Option<FrameId>>>>,
 }
 
 impl Folder {
@@ -30,14 +30,14 @@ impl Folder {
         Folder { disk, path: path.to_owned(), whole: Arc::default() }
     }
 
-    /// The last moment that the manifest lists.
-    pub fn whole(&self) -> Option<FrameId> {
+    /// The last moment that the manifest lists; nothing, before that is known.
+    pub fn whole(&self) -> Option<Option<FrameId>> {
         *self.whole.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes the last moment that the manifest lists.
     pub fn set_whole(&self, last: Option<FrameId>) {
-        *self.whole.lock().unwrap_or_else(PoisonError::into_inner) = last;
+        *self.whole.lock().unwrap_or_else(PoisonError::into_inner) = Some(last);
     }
 
     /// Writes a file under its temporary name, synced, as `content` streams it; length and checksum are taken on the way.
@@ -168,7 +168,8 @@ impl Folder {
             path,
             trouble,
             folder,
-            whole: self.whole(),
+            whole: self.whole().flatten(),
+            is_known: self.whole().is_some(),
             source,
         }))
     }

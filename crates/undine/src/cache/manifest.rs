@@ -39,6 +39,11 @@ impl SceneRecord {
         self.values.insert(path.into(), value.into());
     }
 
+    /// The value under a path, if one was noted.
+    pub fn get(&self, path: &str) -> Option<&str> {
+        self.values.get(path).map(String::as_str)
+    }
+
     /// A short name of the scene: equal for equal records, and in practice only for those (FNV-1a, 128 bits).
     pub fn fingerprint(&self) -> String {
         let mut hash = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;

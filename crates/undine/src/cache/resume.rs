@@ -240,11 +240,9 @@ fn believed(
     manifest: Result<Option<Manifest>, CacheError>,
     copy: Result<Option<Manifest>, CacheError>,
 ) -> Result<(Option<Manifest>, bool), CacheError> {
-    match (manifest, copy) {
-        (Ok(Some(manifest)), _) => Ok((Some(manifest), false)),
-        (Ok(None) | Err(CacheError::Manifest { .. }), Ok(Some(copy))) => Ok((Some(copy), true)),
-        (Err(error), _) | (Ok(None), Err(error)) => Err(error),
-        (Ok(None), Ok(None)) => {
+    match either(manifest, copy)? {
+        Some((manifest, restored)) => Ok((Some(manifest), restored)),
+        None => {
             let ours: Vec<_> = files
                 .keys()
                 .filter(|name| names::parse(name).is_some() || names::is_checkpoint(name))
@@ -258,6 +256,19 @@ fn believed(
                 }),
             }
         }
+    }
+}
+
+/// The manifest, or its copy if the manifest is lost or damaged (then `true`); nothing if neither is there.
+pub(super) fn either(
+    manifest: Result<Option<Manifest>, CacheError>,
+    copy: Result<Option<Manifest>, CacheError>,
+) -> Result<Option<(Manifest, bool)>, CacheError> {
+    match (manifest, copy) {
+        (Ok(Some(manifest)), _) => Ok(Some((manifest, false))),
+        (Ok(None) | Err(CacheError::Manifest { .. }), Ok(Some(copy))) => Ok(Some((copy, true))),
+        (Err(error), _) | (Ok(None), Err(error)) => Err(error),
+        (Ok(None), Ok(None)) => Ok(None),
     }
 }
 

@@ -9,6 +9,8 @@ use super::files::RealDisk;
 use super::folder::Folder;
 use super::manifest::{FileEntry, Manifest};
 use super::names::{FrameId, MANIFEST, MANIFEST_COPY};
+use super::resume::either;
+use crate::frames::faults_of_stage;
 
 /// A moment whose files are not what the manifest says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +57,7 @@ pub struct Verified {
     pub bytes: u64,
     /// The moments that are damaged or left out, in order.
     pub damage: Vec<Damage>,
-    /// What else is damaged: checkpoints, and the copy of the manifest. A run does without it.
+    /// What else is damaged: checkpoints, the manifest or its copy, the USD scene over all frames. A run does without it, or writes it again.
     pub others: Vec<String>,
 }
 
@@ -66,11 +68,11 @@ impl Verified {
     }
 }
 
-/// Reads every file that a cache lists, without locking or changing it; nothing if the folder has no manifest. `read` is told
-/// of all bytes and of those read.
+/// Reads every file that a cache lists, without locking or changing it; nothing if the folder has no manifest and no copy of
+/// one. `read` is told of all bytes and of those read.
 pub fn verify(path: &Path, read: &mut dyn FnMut(u64, u64)) -> Result<Option<Verified>, CacheError> {
     let folder = Folder::new(Arc::new(RealDisk), path);
-    let Some(manifest) = Manifest::read(&folder, MANIFEST)? else { return Ok(None) };
+    let Some((manifest, is_copy)) = manifest_of(&folder)? else { return Ok(None) };
     let checkpoints = || manifest.checkpoints.iter().map(|entry| &entry.file);
     let bytes: u64 = manifest.files().map(|file| file.length).sum();
     let mut done = 0;
@@ -86,21 +88,22 @@ pub fn verify(path: &Path, read: &mut dyn FnMut(u64, u64)) -> Result<Option<Veri
     }
     // A run that writes here meanwhile lists its files anew, and removes old checkpoints.
     if (!damage.is_empty() || !others.is_empty())
-        && let Some(now) = Manifest::read(&folder, MANIFEST)?
+        && let Some((now, _)) = manifest_of(&folder)?
         && now != manifest
     {
         let listed = |name: &str| now.files().any(|file| name.starts_with(&file.name));
         damage.retain(|damage| now.frames.iter().any(|entry| entry.frame == damage.frame));
         others.retain(|why| listed(why));
     }
-    match Manifest::read(&folder, MANIFEST_COPY) {
-        Ok(Some(_)) => {}
-        Ok(None) => others.push(format!("{MANIFEST_COPY} is missing")),
-        Err(why) if why.is_disk() => return Err(why),
-        Err(_) => others.push(format!("{MANIFEST_COPY} is no manifest")),
-    }
+    let (other, good) = match is_copy {
+        true => (MANIFEST, MANIFEST_COPY),
+        false => (MANIFEST_COPY, MANIFEST),
+    };
+    others.extend(of_manifest(&folder, other, good)?);
     damage.extend(manifest.lost.iter().map(|&frame| Damage::left_out(frame)));
     damage.sort_by_key(|damage| damage.frame);
+    let stage = faults_of_stage(&folder.path, &manifest).into_iter();
+    others.extend(stage.map(|fault| format!("{fault}; `undine run` writes it again")));
     Ok(Some(Verified {
         frames: manifest.frames.len(),
         checkpoints: manifest.checkpoints.len(),
@@ -109,6 +112,22 @@ pub fn verify(path: &Path, read: &mut dyn FnMut(u64, u64)) -> Result<Option<Veri
         damage,
         others,
     }))
+}
+
+/// The manifest as a run takes it: the copy (then `true`), where the manifest is missing or damaged.
+fn manifest_of(folder: &Folder) -> Result<Option<(Manifest, bool)>, CacheError> {
+    either(Manifest::read(folder, MANIFEST), Manifest::read(folder, MANIFEST_COPY))
+}
+
+/// What is wrong with one of the two manifests, of which the other is good.
+fn of_manifest(folder: &Folder, name: &str, good: &str) -> Result<Option<String>, CacheError> {
+    let fault = match Manifest::read(folder, name) {
+        Ok(Some(_)) => return Ok(None),
+        Ok(None) => "is missing",
+        Err(why) if why.is_disk() => return Err(why),
+        Err(_) => "is damaged: it is no manifest",
+    };
+    Ok(Some(format!("{name} {fault}; {good} is whole, and `undine run` writes it again from that")))
 }
 
 /// Reads the files of all frames. `read` is told of all their bytes and of those read.

@@ -8,7 +8,7 @@ pub(crate) mod skins;
 mod stage;
 
 pub use shapes::ShapesFile;
-pub use stage::StageFile;
+pub use stage::{StageFile, faults_of_stage};
 
 pub(crate) use shapes::is_stem as is_of_shapes;
 

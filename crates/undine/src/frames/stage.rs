@@ -4,14 +4,15 @@
 
 use super::shapes::{ShapesFile, is_stem};
 use super::{FrameError, Moment};
-use crate::cache::{Cache, FrameEntry};
-use std::collections::BTreeMap;
+use crate::cache::{Cache, FrameEntry, Manifest};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
 use std::path::Path;
 use undine_core::glam::DVec3;
 use undine_io::usd::geometry::{Form, layer, origin_for};
 use undine_io::usd::layer::{Array, Layer, Value};
 use undine_io::usd::stage::{self, Stage, StageOutput, VolumeField};
-use undine_io::usd::{binary, text};
+use undine_io::usd::{self, binary, text};
 use undine_io::{FileMetadata, Geometry, IoError, UpAxis};
 use undine_scene::Scene;
 use undine_vdb::{Class, File, Kind};
@@ -190,6 +191,55 @@ impl StageFile {
 /// The name of the scene over a cache.
 pub fn file_name(name: &str) -> String {
     format!("{}.usda", undine_io::usd::geometry::identifier(name))
+}
+
+/// What is wrong with the scene over a cache, and with the files of that cache that it refers to beside the frames: each missing,
+/// or cut short. A run writes them again.
+pub fn faults_of_stage(folder: &Path, manifest: &Manifest) -> Vec<String> {
+    let Some(name) = manifest.scene.get("setup.name").map(file_name) else { return Vec::new() };
+    let text = match std::fs::read(folder.join(&name)) {
+        Ok(text) => text,
+        // Frames of other formats are in no scene.
+        Err(why) if why.kind() == ErrorKind::NotFound && !is_shown(manifest) => return Vec::new(),
+        Err(why) => return vec![fault_of_reading(&name, &why)],
+    };
+    if !is_whole_layer(&text, &name) {
+        return vec![format!("{name} is damaged")];
+    }
+    let text = String::from_utf8_lossy(&text);
+    // Names of files stand between signs of `@`; those of frames are in the manifest.
+    let named: BTreeSet<&str> = text
+        .split('@')
+        .filter_map(|name| name.strip_prefix("./"))
+        .filter(|name| name.ends_with(".clips.usda") || name.ends_with(".shapes.usdc"))
+        .collect();
+    named.into_iter().filter_map(|name| fault_of_layer(folder, name)).collect()
+}
+
+/// Whether frames are in a format that the scene over them shows for sure.
+fn is_shown(manifest: &Manifest) -> bool {
+    manifest.frames.iter().flat_map(files).any(|(_, extension, _)| extension == "usdc")
+}
+
+/// Why a layer beside the frames is not whole; nothing if it is.
+fn fault_of_layer(folder: &Path, name: &str) -> Option<String> {
+    let bytes = match std::fs::read(folder.join(name)) {
+        Ok(bytes) => bytes,
+        Err(why) => return Some(fault_of_reading(name, &why)),
+    };
+    (!is_whole_layer(&bytes, name)).then(|| format!("{name} is damaged"))
+}
+
+/// Whether a layer can be read, and has something in it, as all have that a run writes.
+fn is_whole_layer(bytes: &[u8], name: &str) -> bool {
+    usd::parse(bytes, Path::new(name)).is_ok_and(|layer| !layer.prims.is_empty())
+}
+
+fn fault_of_reading(name: &str, why: &std::io::Error) -> String {
+    match why.kind() {
+        ErrorKind::NotFound => format!("{name} is missing"),
+        _ => format!("{name} cannot be read: {why}"),
+    }
 }
 
 /// The files of a frame: the output, the extension, and the name.

@@ -37,6 +37,21 @@ pub enum ReportError {
         /// Where they were looked for.
         folder: PathBuf,
     },
+    /// Not one line is that of a frame.
+    #[error(
+        "{}{} no statistics of a frame, so that there is nothing to report on; a run writes a line for each frame that it makes",
+        file.display(),
+        match line {
+            Some(line) => format!(", line {line}: here and in all other lines there are"),
+            None => " is empty: there are".to_owned(),
+        }
+    )]
+    NoFrame {
+        /// The file.
+        file: PathBuf,
+        /// The first line that is none; nothing if there is no line.
+        line: Option<usize>,
+    },
     /// The statistics cannot be read.
     #[error("{file} could not be read: {source}", file = file.display())]
     Read {

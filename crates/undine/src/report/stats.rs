@@ -32,6 +32,8 @@ pub struct History {
     pub tasks: BTreeMap<(String, String, String), f64>,
     /// How many lines could not be read.
     pub unreadable: usize,
+    /// The first of them, counted from 1.
+    pub first_unreadable: Option<usize>,
     /// The contact sheet of its pictures, as a PNG.
     pub sheet: Option<Vec<u8>>,
 }
@@ -107,13 +109,16 @@ impl History {
         };
         let mut history = Self { folder: folder.to_owned(), ..Self::default() };
         let mut line = Vec::new();
-        loop {
+        for number in 1.. {
             line.clear();
             if (&mut reader).take(LONGEST).read_until(b'\n', &mut line).map_err(failed)? == 0 {
                 break;
             }
             // What follows of a line that is too long is none either.
-            history.take_line(&line);
+            if !history.take_line(&line) {
+                history.unreadable += 1;
+                history.first_unreadable.get_or_insert(number);
+            }
         }
         history.about = About::read(folder);
         history.sheet = read_small(&folder.join("pictures/sheet.png"))
@@ -122,15 +127,24 @@ impl History {
         Ok(history)
     }
 
-    fn take_line(&mut self, line: &[u8]) {
+    /// Refuses a run of which not one frame is known, whatever lines there are.
+    pub fn with_frames(self) -> Result<Self, ReportError> {
+        match self.frames.is_empty() {
+            true => Err(ReportError::NoFrame {
+                file: self.folder.join("stats.jsonl"),
+                line: self.first_unreadable,
+            }),
+            false => Ok(self),
+        }
+    }
+
+    /// Takes up a line; whether it is none, or one of ours.
+    fn take_line(&mut self, line: &[u8]) -> bool {
         if line.iter().all(u8::is_ascii_whitespace) {
-            return;
+            return true;
         }
         let value: Value = serde_json::from_slice(line).unwrap_or_default();
-        let Some(number) = value["frame"].as_i64() else {
-            self.unreadable += 1;
-            return;
-        };
+        let Some(number) = value["frame"].as_i64() else { return false };
         for task in value["tasks"].as_array().into_iter().flatten() {
             let [stage, owner, name] = ["stage", "owner", "task"].map(|key| word(&task[key]));
             let key = (stage, owner, name);
@@ -142,6 +156,7 @@ impl History {
         }
         // A frame that was made again counts as it was made last.
         self.frames.insert(number, Frame::of(&value));
+        true
     }
 
     /// A value of each frame, with gaps where frames are missing.

@@ -1,6 +1,7 @@
 //! A run in a few figures.
 
 use super::stats::{Frame, History};
+use undine_core::memory::in_words;
 use undine_render::plot::escaped;
 use undine_render::ticks::number as short;
 
@@ -120,7 +121,7 @@ impl Summary {
         }
         for (name, bytes) in [("channels", self.memory), ("memory at peak", self.process_memory)] {
             if bytes > 0.0 {
-                lines.push((name, megabytes(bytes)));
+                lines.push((name, memory(bytes)));
             }
         }
         lines
@@ -142,12 +143,9 @@ fn percent(share: f64) -> String {
     if share == 0.0 { "none".to_owned() } else { format!("{} %", short(100.0 * share)) }
 }
 
-fn megabytes(bytes: f64) -> String {
-    match bytes {
-        b if b < 1e6 => format!("{:.1} kB", b / 1e3),
-        b if b < 1e9 => format!("{:.1} MB", b / 1e6),
-        b => format!("{:.2} GB", b / 1e9),
-    }
+/// What nobody told is not shown as a number.
+fn memory(bytes: f64) -> String {
+    if bytes.is_finite() { in_words(bytes as u64) } else { "–".to_owned() }
 }
 
 /// The table of what differs between two runs, as rows of HTML: name, first, second, ratio or difference.
@@ -166,7 +164,7 @@ pub(super) fn differences(a: &Summary, b: &Summary) -> String {
         ("drift of mass", [a.mass_drift, b.mass_drift], percent),
         ("change of momentum", [a.momentum_drift, b.momentum_drift], |v| short(v) + " kg m/s"),
         ("change of energy", [a.energy_change, b.energy_change], |v| short(v) + " J"),
-        ("memory of channels", [a.memory, b.memory], megabytes),
+        ("memory of channels", [a.memory, b.memory], memory),
     ];
     let told = |values: &[f64; 2]| values.iter().any(|value| value.is_finite());
     let shown = rows.into_iter().filter(|(_, values, _)| told(values));

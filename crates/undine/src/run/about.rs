@@ -1,8 +1,10 @@
 //! What is told of a run as a whole: `run.json`, beside the statistics of its frames.
 
+use super::LOG;
+use crate::cache::write_atomically;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 use undine_scene::Scene;
@@ -32,6 +34,9 @@ pub struct About {
 /// The name of the file.
 pub const ABOUT: &str = "run.json";
 
+/// How a run ended that somebody ended at once.
+const AT_ONCE: &str = "interrupted at once";
+
 /// No such file is longer [bytes].
 const LARGEST: u64 = 1 << 20;
 
@@ -60,15 +65,29 @@ impl About {
         }
     }
 
-    /// Whether the run was killed.
+    /// Whether the run was killed, or ended before it could sum itself up.
     pub fn is_cut_off(&self) -> bool {
-        self.began.is_some() && self.ended.is_none()
+        self.began.is_some() && self.ended.as_deref().is_none_or(|ended| ended == AT_ONCE)
     }
 
     /// As the bytes of its file.
     pub fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec_pretty(self).unwrap_or_default()
     }
+}
+
+/// Notes in a cache, as well as that can be done, that its run is ended at once: for a host that is about to end its process
+/// while the run goes on. A run that has told of its end already stays as it is.
+pub fn end_at_once(folder: &Path) {
+    let mut about = About::read(folder);
+    if about.began.is_none() || about.ended.is_some() {
+        return;
+    }
+    about.ended = Some(AT_ONCE.to_owned());
+    let _ = write_atomically(&folder.join(ABOUT), &about.to_bytes());
+    let log = std::fs::OpenOptions::new().append(true).open(folder.join(LOG));
+    // A line of its own, whatever is being written just now.
+    let _ = log.and_then(|mut log| log.write_all(format!("\nended: {AT_ONCE}\n").as_bytes()));
 }
 
 /// The most that this process has had of memory so far [bytes]; nothing where the system does not tell.
@@ -124,6 +143,27 @@ mod tests {
     fn what_an_older_run_did_not_tell_is_nothing() {
         let about: About = serde_json::from_str(r#"{"scene": "drops", "colour": 7}"#).unwrap();
         assert_eq!(about, About { scene: Some("drops".into()), ..About::default() });
+    }
+
+    #[test]
+    fn a_run_that_is_ended_at_once_says_so_and_may_still_be_summed_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let began = About { began: Some("2026-03-01 12:00 UTC".into()), ..About::default() };
+        std::fs::write(at(ABOUT), began.to_bytes()).unwrap();
+        std::fs::write(at(LOG), "frame 1: 2 par").unwrap();
+        end_at_once(folder.path());
+        let log = std::fs::read_to_string(at(LOG)).unwrap();
+        assert_eq!(log, "frame 1: 2 par\nended: interrupted at once\n");
+        let ended = About::read(folder.path());
+        assert_eq!(ended.ended.as_deref(), Some(AT_ONCE));
+        assert!(ended.is_cut_off());
+        // What a run has told itself stays.
+        let complete = About { ended: Some("complete".into()), ..began };
+        std::fs::write(at(ABOUT), complete.to_bytes()).unwrap();
+        end_at_once(folder.path());
+        assert_eq!(About::read(folder.path()), complete);
+        assert_eq!(std::fs::read_to_string(at(LOG)).unwrap(), log);
     }
 
     #[test]

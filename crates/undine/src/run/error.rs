@@ -13,6 +13,9 @@ pub enum RunError {
     /// The scene is not one that can run.
     #[error("the scene cannot run")]
     Scene(Report),
+    /// The scene asks for more than fits into memory.
+    #[error("the scene does not fit into memory")]
+    NoRoom(Report),
     /// It stopped while simulating.
     #[error("{source}")]
     Stopped {
@@ -77,6 +80,11 @@ impl RunError {
                 report.add(scene.diagnose(path, what.clone(), help.clone()));
                 Self::Scene(report)
             }
+            SimError::NoRoom { path, what, help } => {
+                let mut report = Report::default();
+                report.add(scene.diagnose(path, what.clone(), help.clone()));
+                Self::NoRoom(report)
+            }
             SimError::Conflict { channel, tasks, .. } => {
                 let [(first, ..), (second, ..)] = &**tasks;
                 let what =
@@ -100,6 +108,7 @@ impl RunError {
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Self::Scene(_) | Self::NoSuchFrame { .. } => ExitCode::BadScene,
+            Self::NoRoom(_) => ExitCode::OutOfMemory,
             Self::Interrupted { .. } => ExitCode::Interrupted,
             Self::Cache(why) if why.is_disk() => ExitCode::Disk,
             Self::Cache(_) => ExitCode::BadScene,
@@ -112,6 +121,7 @@ impl RunError {
             },
             Self::Stopped { source, .. } => match source.cause() {
                 SimError::Core(why) => of_core(why),
+                SimError::NoRoom { .. } => ExitCode::OutOfMemory,
                 SimError::BadSetup { .. }
                 | SimError::Conflict { .. }
                 | SimError::UserFacing { .. } => ExitCode::BadScene,

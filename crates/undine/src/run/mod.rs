@@ -10,7 +10,7 @@ mod pictures;
 mod strays;
 mod warned;
 
-pub use about::{ABOUT, About, peak_memory};
+pub use about::{ABOUT, About, end_at_once, peak_memory};
 pub use error::{ExitCode, RunError};
 pub use listener::{FrameReport, Listener};
 
@@ -23,7 +23,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use undine_core::memory::MemoryBudget;
+use undine_core::memory::{MemoryBudget, in_words};
 use undine_core::process::{Processes, Single};
 use undine_scene::Scene;
 use undine_sim::checkpoint::{self, CheckpointError, Identity, State};
@@ -32,6 +32,9 @@ use undine_sim::report::{Observer, SubstepReport};
 use undine_sim::simulation::Clock;
 use undine_sim::{SimError, Simulation};
 use warned::{Warned, in_one_line};
+
+/// The name of the file of what a run says.
+const LOG: &str = "log.txt";
 
 /// How a run goes.
 #[derive(Debug, Clone)]
@@ -384,8 +387,7 @@ pub fn line(report: &FrameReport) -> String {
     if report.iterations > 0 {
         line += &format!(", {} iterations", report.iterations);
     }
-    let megabytes = report.memory as f64 / 1e6;
-    line + &format!(", {:.2} s, {megabytes:.1} MB", report.took.as_secs_f64())
+    line + &format!(", {:.2} s, {}", report.took.as_secs_f64(), in_words(report.memory))
 }
 
 /// Puts a Simulation into the state of a checkpoint. Whether it may be of another scene was decided when the cache was opened.
@@ -409,7 +411,7 @@ struct Desk {
 impl Desk {
     fn new(cache: Cache, shapes: Option<ShapesFile>, scene: &Scene) -> Result<Self, RunError> {
         let stats = cache.frame_lines("stats.jsonl")?;
-        let log = cache.lines("log.txt", |_| true)?;
+        let log = cache.lines(LOG, |_| true)?;
         let mut stage = StageFile::of(&cache, shapes)?;
         stage.write(&cache, scene)?;
         Ok(Self { cache, stage, stats, log })

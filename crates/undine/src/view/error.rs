@@ -55,6 +55,7 @@ impl ViewError {
                 IoError::Read { .. } | IoError::Write(_) | IoError::WriteFile { .. } => {
                     ExitCode::Disk
                 }
+                why if why.is_damage() => ExitCode::Disk,
                 IoError::UnknownFormat { .. }
                 | IoError::NotReadable { .. }
                 | IoError::BadPattern { .. }

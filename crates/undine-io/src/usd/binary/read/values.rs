@@ -19,6 +19,11 @@ impl<'a> Crate<'a> {
     fn nested(&mut self, rep: Rep, what: &str, depth: usize) -> Result<Option<Value>> {
         let at = rep.payload();
         self.make(at, 64)?;
+        // Kinds that are not known here may be newer than this; this one is none in any version.
+        if rep.kind() == 0 {
+            let found = format!("{what}: a value of no kind");
+            return Err(self.error(at, found, "each value has a kind"));
+        }
         let Some(kind) = Kind::of(rep.kind()).filter(|_| !rep.is_array_edit()) else {
             let kind = if rep.is_array_edit() { "an edit of an array" } else { "an unknown value" };
             self.pass_over(format!("{what}: {kind} of kind {}", rep.kind()))?;
