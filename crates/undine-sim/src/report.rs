@@ -41,11 +41,16 @@ pub(crate) struct UnsettledFrame {
     worst: Option<Unsettled>,
 }
 
+/// Contacts that are off by more than this times what is enough are told of.
+const MUCH: f64 = 1.05;
+
 impl UnsettledFrame {
     /// Takes in a step.
     pub fn step(&mut self, unsettled: Option<Unsettled>) {
         self.steps[1] += 1;
-        let Some(found) = unsettled else { return };
+        // What is off by hardly more than enough is no news.
+        let is_much = |found: &Unsettled| found.speed.is_nan() || found.speed > MUCH * found.enough;
+        let Some(found) = unsettled.filter(is_much) else { return };
         self.steps[0] += 1;
         if self.worst.as_ref().is_none_or(|worst| found.speed > worst.speed) {
             self.worst = Some(found);
@@ -57,8 +62,8 @@ impl UnsettledFrame {
         let Some(Unsettled { object, speed, way, enough }) = &self.worst else { return };
         let [some, all] = self.steps;
         tracing::warn!(
-            "`{object}`: contacts have not converged in {some} of {all} substeps of frame {frame}; the worst of them is off by {speed:.1e} m/s, \
-             {way:.1e} m in its substep, where {enough:.1e} m/s is enough. More `substeps` make it easier, and so does \
+            "`{object}`: contacts have not converged in {some} of {all} substeps of frame {frame}; the worst of them is off by {speed:.2e} m/s, \
+             {way:.2e} m in its substep, where {enough:.2e} m/s is enough. More `substeps` make it easier, and so does \
              `response=\"penalty\"`"
         );
     }
@@ -98,4 +103,24 @@ pub struct SubstepReport {
     pub iterations: u32,
     /// How its solves went.
     pub solves: Vec<SolveRecord>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_contacts_that_are_off_by_more_than_enough_are_told_of() {
+        let off = |speed: f64| Unsettled {
+            object: "crates".into(),
+            speed,
+            way: 0.01 * speed,
+            enough: 1e-5,
+        };
+        let mut frame = UnsettledFrame::default();
+        for step in [None, Some(off(1.04e-5)), Some(off(3e-5)), Some(off(2e-5))] {
+            frame.step(step);
+        }
+        assert_eq!(frame, UnsettledFrame { steps: [2, 4], worst: Some(off(3e-5)) });
+    }
 }
