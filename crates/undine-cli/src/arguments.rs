@@ -99,6 +99,9 @@ pub struct Run {
 pub struct Check {
     #[command(flatten)]
     pub scene: SceneArguments,
+    /// What all data may take, such as 8GB; by default 90 % of what is free
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory: Option<u64>,
 }
 
 /// Shows what a scene does.

@@ -17,7 +17,7 @@ pub fn check(arguments: &Check) -> ExitCode {
     };
     eprint!("{}", scene.warnings.render(width()));
     // What the first frame does not fit into cannot be looked at.
-    let free = memory::default_budget(1);
+    let free = arguments.memory.or_else(|| memory::default_budget(1));
     let budget = free.map_or_else(MemoryBudget::unlimited, MemoryBudget::new);
     // Without a file nothing can go wrong.
     let _ = trace::begin(None);

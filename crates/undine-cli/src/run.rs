@@ -114,6 +114,10 @@ fn tell_place(why: &SimError, scene: &Scene) {
         SimError::BadSetup { path, what, help } => {
             eprint!("{}", scene.diagnose(path, what.as_str(), help.as_str()).render(width()));
         }
+        SimError::TooLarge(what) => {
+            complain(what);
+            eprintln!("  scene   {}", scene.place(&what.path).line());
+        }
         cause => complain(cause),
     }
     if let SimError::At { place, .. } = why {

@@ -32,6 +32,9 @@ pub enum SimError {
         /// What would be right.
         help: String,
     },
+    /// What the scene asks for does not fit into memory.
+    #[error(transparent)]
+    TooLarge(Box<TooLarge>),
     /// Code asks for a parameter that its declaration does not have.
     #[error(
         "`{behavior}` has no parameter `{parameter}` of this type: its declaration and its code disagree"
@@ -118,6 +121,16 @@ pub enum SimError {
     },
 }
 
+/// What does not fit into memory, and which part of the setup asks for it.
+#[derive(Debug, thiserror::Error)]
+#[error("{why}")]
+pub struct TooLarge {
+    /// The Behavior, or the node of an input: `input/dust/scatter`.
+    pub path: String,
+    /// How much is wanted, and how much is left.
+    pub why: undine_core::CoreError,
+}
+
 /// When and where something went wrong.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Place {
@@ -156,11 +169,19 @@ impl SimError {
         Self::BadSetup { path: path.into(), what: what.into(), help: help.into() }
     }
 
-    /// It, as an error of the setup of this Behavior; one that names its place, and one of memory, stay what they are.
+    /// What a part of the setup asks for does not fit into memory.
+    pub fn too_large(path: impl Into<String>, why: undine_core::CoreError) -> Self {
+        Self::TooLarge(Box::new(TooLarge { path: path.into(), why }))
+    }
+
+    /// It, as an error of the setup of this Behavior; one that names its place stays what it is, and one of memory is still one of memory.
     pub fn of_setup(self, path: &str) -> Self {
         match self {
             Self::BadSetup { .. } | Self::Conflict { .. } | Self::UserFacing { .. } => self,
-            Self::Core(undine_core::CoreError::OverBudget { .. }) => self,
+            Self::TooLarge(_) => self,
+            Self::Core(why @ undine_core::CoreError::OverBudget { .. }) => {
+                Self::too_large(path, why)
+            }
             other => Self::setup(path, other.to_string(), ""),
         }
     }

@@ -394,7 +394,8 @@ impl Columns<'_> {
                 let here = if wet_above { plane < 8 } else { plane > 0 };
                 if here {
                     let surface = surface.get_or_insert_with(|| Box::new([0.0; VOXELS]));
-                    surface[wet.1] += c / self.fraction(wet, dry, self.open(axis, (slot_above, above)))?;
+                    surface[wet.1] +=
+                        c / self.fraction(wet, dry, self.open(axis, (slot_above, above)))?;
                 }
             }
         }

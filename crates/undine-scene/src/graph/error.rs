@@ -184,10 +184,12 @@ impl Fault {
         let explained = format!("`undine help {name}` explains its parameters");
         match self {
             // It is the run that has too little memory, not the scene that is wrong.
-            Self::Core(why @ CoreError::OverBudget { .. }) => why.into(),
+            Self::Core(why @ CoreError::OverBudget { .. })
+            | Self::Data(SimError::Core(why @ CoreError::OverBudget { .. }))
+            | Self::Geometry(GeometryError::Core(why @ CoreError::OverBudget { .. })) => {
+                SimError::too_large(path, why)
+            }
             Self::Data(SimError::BadSetup { what, help, .. }) => SimError::setup(path, what, help),
-            Self::Data(SimError::Core(why @ CoreError::OverBudget { .. })) => why.into(),
-            Self::Geometry(GeometryError::Core(why @ CoreError::OverBudget { .. })) => why.into(),
             Self::Io(IoError::Read { file: missing, source })
                 if source.kind() == ErrorKind::NotFound =>
             {

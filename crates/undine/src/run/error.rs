@@ -112,6 +112,7 @@ impl RunError {
             },
             Self::Stopped { source, .. } => match source.cause() {
                 SimError::Core(why) => of_core(why),
+                SimError::TooLarge(_) => ExitCode::OutOfMemory,
                 SimError::BadSetup { .. }
                 | SimError::Conflict { .. }
                 | SimError::UserFacing { .. } => ExitCode::BadScene,
