@@ -13,7 +13,7 @@ use crate::error::{Result, SimError};
 use crate::input::{Data, Inputs};
 use crate::object::{Object, ObjectBehavior};
 use crate::offers::{ObjectId, Offers, Skin};
-use crate::task::Worker;
+use crate::task::{Moment, Worker};
 use crate::values::Values;
 use crate::world::{ObjectEntry, World};
 use std::collections::BTreeMap;
@@ -72,6 +72,11 @@ pub trait Behavior: Send {
 
     /// Its Objects and Actions.
     fn workers(&mut self) -> Vec<&mut dyn Worker>;
+
+    /// Looks at where everything begins, and changes nothing: refuses what its first step would refuse.
+    fn look_at_start(&mut self, _world: &World, _now: &Moment) -> Result<()> {
+        Ok(())
+    }
 
     /// Its Constraint, as the coupled system sees it.
     fn coupling(&mut self) -> Option<&mut dyn Coupling> {

@@ -1,6 +1,7 @@
 //! What is told of a run while it goes: how solves went, how long Tasks took, what a substep and a frame were like.
 
 use crate::error::Place;
+use crate::timeline::Timeline;
 use std::time::Duration;
 
 /// How a solve went.
@@ -69,6 +70,38 @@ impl UnsettledFrame {
     }
 }
 
+/// Steps of a frame that are longer than an Object asks for, since it may have no more of them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Lengthened {
+    /// How many times as long as it asks for the longest of them was, how long it should have been [s], and who asked.
+    worst: Option<(f64, f64, String)>,
+}
+
+/// A step that is longer by no more than this is what was asked for, but for rounding and the division of frames.
+const LONGER: f64 = 1.05;
+
+impl Lengthened {
+    /// Takes in a step [s], and the longest that an Object asks for.
+    pub fn step(&mut self, step: f64, longest: f64, asks: &str) {
+        let times = step / longest;
+        if times > self.worst.as_ref().map_or(LONGER, |(worst, ..)| *worst) {
+            self.worst = Some((times, longest, asks.to_owned()));
+        }
+    }
+
+    /// Says so, once for all of the frame.
+    pub fn tell(&self, frame: i64, timeline: &Timeline) {
+        let Some((times, longest, asks)) = &self.worst else { return };
+        let most = timeline.most_substeps();
+        let wanted = (timeline.frame_time() / longest).ceil();
+        tracing::warn!(
+            "`{asks}`: steps of frame {frame} are up to {times:.1} times as long as it asks for, because a frame has no more than {most} \
+             substeps (`max-substeps`): things go through each other, and liquids lose volume. It would take some {wanted:.0} of them: give it \
+             more `max-substeps`, or more frames by `fps`, or larger voxels, or look for something small or fast in it"
+        );
+    }
+}
+
 /// Who listens to a run. Nothing that a listener does may change the result.
 pub trait Observer {
     /// A Task ran.
@@ -122,5 +155,17 @@ mod tests {
             frame.step(step);
         }
         assert_eq!(frame, UnsettledFrame { steps: [2, 4], worst: Some(off(3e-5)) });
+    }
+
+    #[test]
+    fn the_longest_of_lengthened_steps_is_told_with_who_asked() {
+        let mut frame = Lengthened::default();
+        frame.step(0.01, 0.0099, "water");
+        frame.step(0.01, f64::INFINITY, "");
+        assert_eq!(frame, Lengthened::default());
+        for (longest, asks) in [(0.005, "water"), (0.001, "smoke"), (0.002, "water")] {
+            frame.step(0.01, longest, asks);
+        }
+        assert_eq!(frame.worst, Some((10.0, 0.001, "smoke".into())));
     }
 }
