@@ -166,6 +166,12 @@ impl Ingest<'_> {
         }
     }
 
+    /// Refuses elements for which there is no room, before any of them is made: so many, with so many bytes each.
+    pub fn check_room(&self, noun: &str, count: usize, each: u64) -> Result<()> {
+        let wanted = (count as u64).saturating_mul(each);
+        Ok(self.world.budget.check(&format!("{count} {noun}"), wanted)?)
+    }
+
     /// Enters an Object into the World.
     pub fn offer(
         &mut self,

@@ -219,3 +219,18 @@ fn springs_that_do_not_fit_into_memory_are_refused_at_their_line() {
         assert!(refused.error.contains(word), "no {word} in\n{}", refused.error);
     }
 }
+
+/// Points that there is room for, but not for the particles that they are to become.
+#[test]
+fn particles_that_do_not_fit_into_memory_are_refused_at_their_line() {
+    let stage = Stage::new(
+        "setup \"a\" frames=2\ninput \"a\" {\nsphere radius=\"1 m\"\nscatter count=20000\n}\nparticles \"p\" input=\"a\"\n",
+    );
+    for command in ["check", "run"] {
+        let refused = ended(&[command, &stage.scene(), "--memory", "4MB"]);
+        assert_eq!(refused.code, 4, "{}{}", refused.out, refused.error);
+        for word in ["20000 particles needs 4480000 bytes", "scene.kdl:6"] {
+            assert!(refused.error.contains(word), "no {word} in\n{}", refused.error);
+        }
+    }
+}
