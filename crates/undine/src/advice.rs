@@ -100,7 +100,7 @@ pub fn advice(scene: &Scene, simulation: &Simulation) -> Report {
     }
     for (object, collider) in falls::through(simulation) {
         let what =
-            format!("`{object}` will fall through collider `{collider}`, and through all others");
+            format!("`{object}` will fall through collider `{collider}`: no `collision` stops it");
         let help = "add `collision` to a Group that holds both; or take `gravity` away from it";
         warn(object, what, help);
     }

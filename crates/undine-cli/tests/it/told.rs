@@ -178,8 +178,9 @@ fn coupled_drag_on_what_a_fluid_flows_around_is_told_of() {
 
 #[test]
 fn drag_that_does_nothing_beside_viscosity_asks_for_no_viscosity() {
-    let scene = "setup \"a\" frames=2\ninput \"pool\" {\n    box size=\"1 1 1 m\"\n}\ninput \"ball\" {\n    sphere radius=\"0.2 m\"\n}\n\
-                 hybrid \"oil\" input=\"pool\" voxel=\"10 cm\"\nrigid-body \"ball\" input=\"ball\"\nwalls\npressure\ncoupled-drag\n";
+    let scene = "setup \"a\" frames=2\ninput \"pool\" {\n    box size=\"1 1 1 m\"\n}\ninput \"tank\" {\n    box size=\"1 1 1 m\"\n    invert\n}\n\
+                 input \"ball\" {\n    sphere radius=\"0.2 m\"\n}\nhybrid \"oil\" input=\"pool\" voxel=\"10 cm\"\n\
+                 rigid-body \"ball\" input=\"ball\"\ncollider \"tank\" input=\"tank\"\nwalls\npressure\ncoupled-drag\n";
     assert!(check(scene, "").contains("add `viscosity` for friction"));
     let told = check(&format!("{scene}viscosity viscosity=\"0.1 Pa s\"\n"), "");
     assert!(told.contains("`viscosity` gives it friction already"), "{told}");
