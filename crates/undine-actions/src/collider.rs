@@ -2,9 +2,11 @@
 
 use undine_geometry::collider::Collider;
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
-use undine_sim::input::Data;
+use undine_sim::input::{Data, Geometry};
 use undine_sim::offers::Looks;
-use undine_sim::{Budget, Id, Ingest, Object, ObjectId, Offers, Result, StoreId, Tasks, World};
+use undine_sim::{
+    Budget, Id, Ingest, Object, ObjectId, Offers, Result, SimError, StoreId, Tasks, World,
+};
 
 /// "There is something to bump into."
 pub const DECLARATION: Declaration = Declaration {
@@ -108,7 +110,20 @@ fn collider_of(ingest: &Ingest<'_>, data: &Data) -> Result<Option<Collider>> {
         false => None,
     };
     let before = before.as_deref().map(|data| (ingest.since, data));
+    check_room(ingest, data)?;
     let collider = data.collider(ingest.time, before, thickness);
     let collider = collider.map_err(|why| ingest.input_fault("input", why))?;
     Ok(Some(collider.with_friction(friction(ingest, data)?)?))
+}
+
+/// What each corner of a surface takes as a collider: its triangle, the boxes around it, and which side is inside [bytes].
+const BYTES_OF_CORNER: u64 = 128;
+
+/// Refuses a surface that is too large to bump into.
+fn check_room(ingest: &Ingest<'_>, data: &Data) -> Result<()> {
+    let Geometry::Surface(surface) = &data.geometry else { return Ok(()) };
+    let corners = surface.connectivity().corners().len() as u64;
+    let what = format!("a collider of {corners} corners");
+    let room = ingest.world.budget.check(&what, corners.saturating_mul(BYTES_OF_CORNER));
+    room.map_err(|why| SimError::no_room(ingest.path, why))
 }

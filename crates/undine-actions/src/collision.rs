@@ -194,6 +194,12 @@ impl Operator for Collision {
             .writes(stores().flat_map(|store| store.channels(["position", "v"])));
     }
 
+    fn look_at_start(&mut self, world: &World, now: &Moment) -> Result<()> {
+        let is_first = now.count == 0;
+        let touching = self.touching.as_mut().filter(|_| is_first);
+        touching.map_or(Ok(()), |touching| touching.check(world, now))
+    }
+
     fn coupling(&mut self) -> Option<&mut dyn Coupling> {
         self.touching.as_mut().map(|touching| touching as &mut dyn Coupling)
     }

@@ -3,6 +3,7 @@
 
 use crate::nearby::{MOST_PAIRS, Nearby};
 use bytemuck::{Pod, Zeroable};
+use undine_core::MemoryBudget;
 use undine_core::glam::{DMat3, DVec3};
 use undine_schema::{Declaration, Dimension, Kind, Parameter};
 use undine_sim::action::constraint::{
@@ -54,7 +55,7 @@ pub const DECLARATION: Declaration = Declaration {
 };
 
 /// Distance springs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Springs {
     /// What rest lengths are scaled by.
     pub rest_scale: f64,
@@ -63,7 +64,15 @@ pub struct Springs {
     /// Whether they are bars.
     pub rigid: bool,
     path: String,
+    /// What springs may take while they are chosen.
+    budget: MemoryBudget,
 }
+
+/// What a pair in range takes until its spring is made, while there are more and more of them [bytes].
+const BYTES_OF_PAIR: u64 = 128;
+
+/// So many pairs later, it is asked whether there is room for more.
+const ASKED_EVERY: usize = 1 << 14;
 
 /// A spring.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
@@ -78,7 +87,8 @@ pub struct Spring {
 impl Springs {
     /// Along edges.
     pub fn new(rest_scale: f64, rigid: bool) -> Self {
-        Self { rest_scale, range: None, rigid, path: String::new() }
+        let (path, budget) = (String::new(), MemoryBudget::unlimited());
+        Self { rest_scale, range: None, rigid, path, budget }
     }
 }
 
@@ -149,6 +159,7 @@ impl Bond<1, 2> for Springs {
             range: values.optional_number("range")?,
             rigid: values.flag("rigid")?,
             path: ingest.path.to_owned(),
+            budget: ingest.world.budget.clone(),
         })
     }
 
@@ -187,6 +198,7 @@ impl Springs {
         let trees: Vec<Nearby<'_>> = points.iter().map(|points| Nearby::new(points)).collect();
         let mut pairs = Vec::new();
         let mut near = Vec::new();
+        let mut asked = 0;
         for (end, seen) in ends.iter().enumerate() {
             for (particle, &at) in points[end].iter().enumerate() {
                 for (other, tree) in trees.iter().enumerate().skip(end) {
@@ -204,11 +216,22 @@ impl Springs {
                         let path = format!("{}.range", self.path);
                         return Err(SimError::setup(path, what, "give a smaller range"));
                     }
+                    if pairs.len() + near.len() > asked {
+                        asked = pairs.len() + near.len() + ASKED_EVERY;
+                        self.check_room(asked)?;
+                    }
                     pairs.extend(near.iter().map(|&n| [(end, particle), (other, n)]));
                 }
             }
         }
         Ok(pairs)
+    }
+
+    /// Refuses more springs than there is room for.
+    fn check_room(&self, pairs: usize) -> Result<()> {
+        let what = format!("{pairs} springs or more");
+        let room = self.budget.check(&what, pairs as u64 * BYTES_OF_PAIR);
+        room.map_err(|why| SimError::no_room(format!("{}.range", self.path), why))
     }
 }
 

@@ -102,6 +102,9 @@ pub struct Check {
     /// How many threads work; by default as many as there are cores
     #[arg(long, value_name = "COUNT")]
     pub threads: Option<usize>,
+    /// What all data may take, such as 8GB; by default 90 % of what is free
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory: Option<u64>,
 }
 
 /// Shows what a scene does.

@@ -21,7 +21,7 @@ pub fn check(arguments: &Check) -> ExitCode {
     };
     eprint!("{}", scene.warnings.render(width()));
     // What the first frame does not fit into cannot be looked at.
-    let free = memory::default_budget(1);
+    let free = arguments.memory.or_else(|| memory::default_budget(1));
     let budget = free.map_or_else(MemoryBudget::unlimited, MemoryBudget::new);
     // Without a file nothing can go wrong.
     let _ = trace::begin(None);
@@ -47,9 +47,15 @@ pub fn check(arguments: &Check) -> ExitCode {
         let warning = Diagnostic::warning(scene.place("setup.max-substeps"), message).help(help);
         eprint!("{}", warning.render(width()));
     }
-    let Estimate { frames, substeps, particles, frame, memory, .. } = found.clone();
+    let Estimate { frames, substeps, substeps_are_known, particles, frame, memory, .. } =
+        found.clone();
     let mut text = format!("{}: nothing is wrong\n", scene.settings.name);
-    text += &format!("  frames     {frames}, about {substeps} substeps\n");
+    text += &match substeps_are_known {
+        true => format!("  frames     {frames}, {substeps} substeps\n"),
+        false => format!(
+            "  frames     {frames}\n  substeps   about {substeps} as fast as things begin; how many, their speed decides\n"
+        ),
+    };
     text += &format!("  particles  {particles} to begin with\n");
     let at_last = |guess: &Guess| match guess {
         Guess::About(count) => format!("about {}", in_words(*count)),
@@ -63,12 +69,17 @@ pub fn check(arguments: &Check) -> ExitCode {
         ),
         unknown => format!("  memory     {}\n", at_last(unknown)),
     };
+    text +=
+        "             of channels alone; the program and its work take some 50 MB or more beside\n";
     let first = in_words(frame);
     text += &format!(
         "  disk       {first} for the first frame, for the last {}\n",
         at_last(&found.frame_at_last)
     );
-    text += &format!("             all frames and checkpoints: {}\n", at_last(&found.disk));
+    text += &format!(
+        "             all frames and checkpoints, without pictures and report: {}\n",
+        at_last(&found.disk)
+    );
     if let (Guess::About(memory), Some(free)) = (&memory, free)
         && *memory > free
     {

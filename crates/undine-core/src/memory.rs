@@ -45,9 +45,14 @@ impl MemoryBudget {
         self.used.load(Ordering::Relaxed)
     }
 
+    /// Bytes that are left now.
+    pub fn free(&self) -> u64 {
+        self.limit.saturating_sub(self.used())
+    }
+
     /// Refuses if `wanted` more bytes would pass the limit, in the name of `what`.
     pub fn check(&self, what: &str, wanted: u64) -> Result<()> {
-        let free = self.limit.saturating_sub(self.used());
+        let free = self.free();
         if wanted <= free { Ok(()) } else { Err(self.over(what, wanted, free)) }
     }
 

@@ -61,6 +61,9 @@ pub struct Particles {
     own: Own,
 }
 
+/// What a particle takes with its channels, while it is put where it begins [bytes].
+const BYTES_EACH: u64 = 224;
+
 impl Object for Particles {
     fn create(ingest: &mut Ingest<'_>) -> Result<Vec<Self>> {
         let data = match ingest.optional_data("input")? {
@@ -72,6 +75,7 @@ impl Object for Particles {
             let what = format!("particles begin as points, and this is {}", data.noun());
             return Err(ingest.bad("input", what, "make points of it first, with `scatter`"));
         }
+        ingest.check_room("particles", data.elements(), BYTES_EACH)?;
         let placed = data.at(ingest.time)?;
         let cloud = &*placed.cloud()?;
         let values = ingest.values().of_object(&data.attributes);

@@ -13,7 +13,7 @@ use crate::error::{Result, SimError};
 use crate::input::{Data, Inputs};
 use crate::object::{Object, ObjectBehavior};
 use crate::offers::{ObjectId, Offers, Skin};
-use crate::task::Worker;
+use crate::task::{Moment, Worker};
 use crate::values::Values;
 use crate::world::{ObjectEntry, World};
 use std::collections::BTreeMap;
@@ -72,6 +72,11 @@ pub trait Behavior: Send {
 
     /// Its Objects and Actions.
     fn workers(&mut self) -> Vec<&mut dyn Worker>;
+
+    /// Looks at where everything begins, and changes nothing: refuses what its first step would refuse.
+    fn look_at_start(&mut self, _world: &World, _now: &Moment) -> Result<()> {
+        Ok(())
+    }
 
     /// Its Constraint, as the coupled system sees it.
     fn coupling(&mut self) -> Option<&mut dyn Coupling> {
@@ -156,6 +161,12 @@ impl Ingest<'_> {
     /// What is wrong with the input that a parameter names, told of the parameter.
     pub fn input_fault(&self, parameter: &str, why: SimError) -> SimError {
         why.told_of(|_| format!("{}.{parameter}", self.path))
+    }
+
+    /// Refuses elements for which there is no room, before any of them is made: so many, with so many bytes each.
+    pub fn check_room(&self, noun: &str, count: usize, each: u64) -> Result<()> {
+        let wanted = (count as u64).saturating_mul(each);
+        Ok(self.world.budget.check(&format!("{count} {noun}"), wanted)?)
     }
 
     /// Enters an Object into the World.

@@ -166,6 +166,11 @@ impl SimError {
         Self::BadSetup { path: path.into(), what: what.into(), help: help.into() }
     }
 
+    /// What a part of the setup asks for does not fit into memory.
+    pub fn no_room(path: impl Into<String>, why: undine_core::CoreError) -> Self {
+        Self::NoRoom { path: path.into(), what: why.to_string(), help: String::new() }
+    }
+
     /// It, told of another path if it is told of one: that of whoever the scene names, made of the one before.
     pub fn told_of(self, place: impl FnOnce(&str) -> String) -> Self {
         match self {
@@ -177,12 +182,12 @@ impl SimError {
         }
     }
 
-    /// It, as an error of the setup of this Behavior; one that names its place, and one of memory, stay what they are.
+    /// It, as an error of the setup of this Behavior; one that names its place stays what it is, and one of memory is still one of memory.
     pub fn of_setup(self, path: &str) -> Self {
         match self {
             Self::BadSetup { .. } | Self::NoRoom { .. } => self,
             Self::Conflict { .. } | Self::UserFacing { .. } => self,
-            Self::Core(undine_core::CoreError::OverBudget { .. }) => self,
+            Self::Core(why @ undine_core::CoreError::OverBudget { .. }) => Self::no_room(path, why),
             other => Self::setup(path, other.to_string(), ""),
         }
     }

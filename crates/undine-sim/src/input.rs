@@ -126,12 +126,19 @@ impl Data {
     /// Whether there is nothing.
     pub fn is_empty(&self) -> bool {
         match &self.geometry {
-            Geometry::Empty => true,
-            Geometry::Points(cloud) => cloud.positions.is_empty(),
-            Geometry::Curves(mesh) => mesh.vertex_count() == 0,
-            Geometry::Surface(mesh) => mesh.vertex_count() == 0,
-            Geometry::Body(mesh) => mesh.vertex_count() == 0,
             Geometry::LevelSet(_) | Geometry::Shape(_) => false,
+            _ => self.elements() == 0,
+        }
+    }
+
+    /// How many points or vertices there are; a level set and a solid by formulas have none.
+    pub fn elements(&self) -> usize {
+        match &self.geometry {
+            Geometry::Points(cloud) => cloud.positions.len(),
+            Geometry::Curves(mesh) => mesh.vertex_count(),
+            Geometry::Surface(mesh) => mesh.vertex_count(),
+            Geometry::Body(mesh) => mesh.vertex_count(),
+            Geometry::Empty | Geometry::LevelSet(_) | Geometry::Shape(_) => 0,
         }
     }
 

@@ -1,6 +1,7 @@
 //! What is told of a run while it goes: how solves went, how long Tasks took, what a substep and a frame were like.
 
 use crate::error::Place;
+use crate::timeline::Timeline;
 use std::time::Duration;
 
 /// How a solve went.
@@ -41,11 +42,16 @@ pub(crate) struct UnsettledFrame {
     worst: Option<Unsettled>,
 }
 
+/// Contacts that are off by more than this times what is enough are told of.
+const MUCH: f64 = 1.05;
+
 impl UnsettledFrame {
     /// Takes in a step.
     pub fn step(&mut self, unsettled: Option<Unsettled>) {
         self.steps[1] += 1;
-        let Some(found) = unsettled else { return };
+        // What is off by hardly more than enough is no news.
+        let is_much = |found: &Unsettled| found.speed.is_nan() || found.speed > MUCH * found.enough;
+        let Some(found) = unsettled.filter(is_much) else { return };
         self.steps[0] += 1;
         if self.worst.as_ref().is_none_or(|worst| found.speed > worst.speed) {
             self.worst = Some(found);
@@ -57,9 +63,41 @@ impl UnsettledFrame {
         let Some(Unsettled { object, speed, way, enough }) = &self.worst else { return };
         let [some, all] = self.steps;
         tracing::warn!(
-            "`{object}`: contacts have not converged in {some} of {all} substeps of frame {frame}; the worst of them is off by {speed:.1e} m/s, \
-             {way:.1e} m in its substep, where {enough:.1e} m/s is enough. More `substeps` make it easier, and so does \
+            "`{object}`: contacts have not converged in {some} of {all} substeps of frame {frame}; the worst of them is off by {speed:.2e} m/s, \
+             {way:.2e} m in its substep, where {enough:.2e} m/s is enough. More `substeps` make it easier, and so does \
              `response=\"penalty\"`"
+        );
+    }
+}
+
+/// Steps of a frame that are longer than an Object asks for, since it may have no more of them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Lengthened {
+    /// How many times as long as it asks for the longest of them was, how long it should have been [s], and who asked.
+    worst: Option<(f64, f64, String)>,
+}
+
+/// A step that is longer by no more than this is what was asked for, but for rounding and the division of frames.
+const LONGER: f64 = 1.05;
+
+impl Lengthened {
+    /// Takes in a step [s], and the longest that an Object asks for.
+    pub fn step(&mut self, step: f64, longest: f64, asks: &str) {
+        let times = step / longest;
+        if times > self.worst.as_ref().map_or(LONGER, |(worst, ..)| *worst) {
+            self.worst = Some((times, longest, asks.to_owned()));
+        }
+    }
+
+    /// Says so, once for all of the frame.
+    pub fn tell(&self, frame: i64, timeline: &Timeline) {
+        let Some((times, longest, asks)) = &self.worst else { return };
+        let most = timeline.most_substeps();
+        let wanted = (timeline.frame_time() / longest).ceil();
+        tracing::warn!(
+            "`{asks}`: steps of frame {frame} are up to {times:.1} times as long as it asks for, because a frame has no more than {most} \
+             substeps (`max-substeps`): things go through each other, and liquids lose volume. It would take some {wanted:.0} of them: give it \
+             more `max-substeps`, or more frames by `fps`, or larger voxels, or look for something small or fast in it"
         );
     }
 }
@@ -98,4 +136,36 @@ pub struct SubstepReport {
     pub iterations: u32,
     /// How its solves went.
     pub solves: Vec<SolveRecord>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_contacts_that_are_off_by_more_than_enough_are_told_of() {
+        let off = |speed: f64| Unsettled {
+            object: "crates".into(),
+            speed,
+            way: 0.01 * speed,
+            enough: 1e-5,
+        };
+        let mut frame = UnsettledFrame::default();
+        for step in [None, Some(off(1.04e-5)), Some(off(3e-5)), Some(off(2e-5))] {
+            frame.step(step);
+        }
+        assert_eq!(frame, UnsettledFrame { steps: [2, 4], worst: Some(off(3e-5)) });
+    }
+
+    #[test]
+    fn the_longest_of_lengthened_steps_is_told_with_who_asked() {
+        let mut frame = Lengthened::default();
+        frame.step(0.01, 0.0099, "water");
+        frame.step(0.01, f64::INFINITY, "");
+        assert_eq!(frame, Lengthened::default());
+        for (longest, asks) in [(0.005, "water"), (0.001, "smoke"), (0.002, "water")] {
+            frame.step(0.01, longest, asks);
+        }
+        assert_eq!(frame.worst, Some((10.0, 0.001, "smoke".into())));
+    }
 }

@@ -9,7 +9,7 @@ use crate::input::Inputs;
 use crate::object::AnyObject;
 use crate::offers::Skin;
 use crate::registry::{self, NotFinite};
-use crate::report::{Observer, SubstepReport, UnsettledFrame};
+use crate::report::{Lengthened, Observer, SubstepReport, UnsettledFrame};
 use crate::schedule::{Entry, Schedule};
 use crate::solver::Solver;
 use crate::stage::{Pace, Stage};
@@ -188,12 +188,28 @@ impl Simulation {
         Ok(sum)
     }
 
+    /// Refuses what the first step would refuse of where things begin, without making it.
+    pub fn look_at_start(&mut self) -> Result<()> {
+        let now = self.next_moment(f64::INFINITY);
+        for entry in &mut self.tree.behaviors {
+            entry.behavior.look_at_start(&self.world, &now)?;
+        }
+        Ok(())
+    }
+
     /// Makes the room that the next step needs, as its first Stages do: values of that moment, what comes, and the Buckets that all of it
     /// lies in. It shows what a run will take; nothing is simulated, and a run does not go on from here.
     pub fn make_room(&mut self) -> Result<()> {
-        let piece = self.timeline.frame_time() / f64::from(self.timeline.pieces());
         let (longest, _) = self.longest_step()?;
-        let now = Moment {
+        let now = self.next_moment(longest);
+        let stages = [Stage::BeginSubstep, Stage::GroupEnter, Stage::UpdateTopology];
+        self.run_stages(stages.into_iter(), &now, &mut ())
+    }
+
+    /// The first step of the next frame, no longer than this [s].
+    fn next_moment(&self, longest: f64) -> Moment {
+        let piece = self.timeline.frame_time() / f64::from(self.timeline.pieces());
+        Moment {
             frame: self.clock.frame + 1,
             substep: 0,
             iteration: 0,
@@ -201,9 +217,7 @@ impl Simulation {
             step: if longest > 0.0 { longest.min(piece) } else { piece },
             count: self.clock.substeps,
             seed: self.timeline.seed,
-        };
-        let stages = [Stage::BeginSubstep, Stage::GroupEnter, Stage::UpdateTopology];
-        self.run_stages(stages.into_iter(), &now, &mut ())
+        }
     }
 
     /// Simulates the next frame. At the end of each of its pieces that is to be written, `moment` is called with the number of
@@ -219,6 +233,7 @@ impl Simulation {
         let outputs = self.timeline.outputs_per_frame.max(1);
         let mut substep = 0;
         let mut unsettled = UnsettledFrame::default();
+        let mut lengthened = Lengthened::default();
         let mut now = Moment {
             frame,
             substep,
@@ -246,6 +261,7 @@ impl Simulation {
                     self.step_within(cfl, [now.time, end])?;
                 let enough = self.timeline.short_enough(left, piece, substep);
                 now.step = self.timeline.next_step(left, longest.max(enough), &asks)?;
+                lengthened.step(now.step, longest, &asks);
                 let chosen = Chosen {
                     cfl: cfl * now.step / of_all,
                     // Pieces are divided evenly, so that the last step of one is as short as the others.
@@ -283,6 +299,7 @@ impl Simulation {
         self.run_stages(Stage::of(Pace::Frame, false), &now, observer)?;
         self.solver.forget();
         unsettled.tell(frame);
+        lengthened.tell(frame, &self.timeline);
         self.clock.frame = frame;
         moment(self, outputs - 1)
     }

@@ -5,6 +5,8 @@
 
 mod colliders;
 mod drag;
+mod falls;
+mod inside;
 
 use undine_scene::{Diagnostic, Report, Scene};
 use undine_sim::offers::Looks;
@@ -81,6 +83,27 @@ pub fn advice(scene: &Scene, simulation: &Simulation) -> Report {
             warn(path, what, help);
         }
     }
+    for inside in inside::begin_inside(simulation) {
+        let inside::Inside { object, collider, share } = inside;
+        let what = format!(
+            "{:.0} % of `{object}` begins inside of collider `{collider}`, which is solid there",
+            (100.0 * share).floor()
+        );
+        let help =
+            "did you mean `invert`, which makes a tank of its input? If not, move one of them";
+        warn(collider, what, help);
+    }
+    for path in falls::idle_collisions(simulation) {
+        let what = format!("`{path}` does nothing: there is nothing in its scope to collide with");
+        let help = "move it to a Group that holds the `collider` too, or name that by `against`; or add one";
+        warn(path, what, help);
+    }
+    for (object, collider) in falls::through(simulation) {
+        let what =
+            format!("`{object}` will fall through collider `{collider}`: no `collision` stops it");
+        let help = "add `collision` to a Group that holds both; or take `gravity` away from it";
+        warn(object, what, help);
+    }
     for (path, object, diameter) in drag::too_large_drops(simulation) {
         let what = format!(
             "`{object}` has drops of {:.1} mm, and those of more than 8 mm break as they fall: `{path}` has no law for them",
@@ -92,7 +115,12 @@ pub fn advice(scene: &Scene, simulation: &Simulation) -> Report {
         let what = format!(
             "`{path}` does nothing to `{object}`: the fluid flows around it, so that there is none in its middle, where drag would be"
         );
-        let help = "add `viscosity` for friction, or move it to a Group that the body is not in";
+        let help = match drag::has_friction(simulation, object) {
+            true => {
+                "`viscosity` gives it friction already: move it to a Group that the body is not in"
+            }
+            false => "add `viscosity` for friction, or move it to a Group that the body is not in",
+        };
         warn(path, what, help);
     }
     report

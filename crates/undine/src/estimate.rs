@@ -19,6 +19,8 @@ pub struct Estimate {
     pub frames: u64,
     /// Substeps of all frames, as fast as things are now.
     pub substeps: u64,
+    /// Whether there will be so many, whatever becomes fast.
+    pub substeps_are_known: bool,
     /// Particles to begin with.
     pub particles: u64,
     /// What the channels take in the first frame.
@@ -71,6 +73,7 @@ pub fn estimate(scene: &Scene, simulation: &mut Simulation) -> Result<Estimate, 
     let particles = particles.map(|(_, particles)| particles.len() as u64).sum();
     let frame = frame(scene, simulation)?;
 
+    simulation.look_at_start().map_err(RunError::stopped)?;
     simulation.make_room().map_err(RunError::stopped)?;
     let memory = memory(simulation)?;
     let checkpoint = checkpoint(simulation)?;
@@ -86,6 +89,7 @@ pub fn estimate(scene: &Scene, simulation: &mut Simulation) -> Result<Estimate, 
     Ok(Estimate {
         frames,
         substeps: (steps as f64 * per_frame) as u64,
+        substeps_are_known: matches!(timeline.substeps, Substeps::Fixed(_)),
         particles,
         memory: Guess::unless(&grows.at_once, memory),
         memory_at_last: Guess::unless(&grows.memory, memory),

@@ -265,8 +265,14 @@ impl Touching {
         let inside = found.iter().filter(|found| found.key.objects == deepest.key.objects);
         let count = inside.filter(|found| found.contact.gap < -LEAST).count();
         let begins = match deepest.first {
-            Part::Body { .. } => format!("it begins inside of `{other}` at {count} places"),
-            _ => format!("{count} of its boundary particles begin inside of `{other}`"),
+            Part::Body { .. } => match count {
+                1 => format!("it begins inside of `{other}` at 1 place"),
+                _ => format!("it begins inside of `{other}` at {count} places"),
+            },
+            _ => match count {
+                1 => format!("1 of its boundary particles begins inside of `{other}`"),
+                _ => format!("{count} of its boundary particles begin inside of `{other}`"),
+            },
         };
         let what = format!(
             "{begins}, the deepest by {:.2e} m at ({:.3}, {:.3}, {:.3}) m",

@@ -57,7 +57,8 @@ pub fn masks(ingest: &Ingest<'_>) -> undine_sim::Result<Vec<Mask>> {
     if start.is_some() || end.is_some() {
         let (start, end) = (start.unwrap_or(f64::NEG_INFINITY), end.unwrap_or(f64::INFINITY));
         let mask = Mask::during(start, end, values.number("fade")?);
-        masks.push(mask.map_err(|why| wrong("end", why))?);
+        let mask = mask.map_err(|why| wrong("end", why))?;
+        masks.push(mask.over([ingest.since, ingest.time]));
     }
     Ok(masks)
 }
@@ -103,6 +104,8 @@ pub enum Mask {
         /// How long it takes to fade in after the start, and out before the end [s].
         fade: f64,
     },
+    /// The same weight everywhere, and for all of a step.
+    Even(f64),
     /// All that another mask leaves out.
     Not(Box<Mask>),
 }
@@ -137,6 +140,18 @@ impl Mask {
         Ok(Self::During { start, end, fade: not_negative("the fade of a mask [s]", fade)? })
     }
 
+    /// What stands for it in a step between two times [s]. Of a step in which it begins or ends, its mean counts, so that an impulse is
+    /// the same by steps of any length.
+    #[must_use]
+    pub fn over(self, [since, time]: [f64; 2]) -> Self {
+        match self {
+            Self::During { start, end, fade } if since < time && (since < start || end < time) => {
+                Self::Even(mean_of_window([since, time], [start, end], fade))
+            }
+            mask => mask,
+        }
+    }
+
     /// The weight at a place [m] and time [s].
     pub fn at(&self, place: DVec3, time: f64) -> Weight {
         match self {
@@ -155,6 +170,7 @@ impl Mask {
                 let (value, _) = ramp((time - start).min(end - time) - 0.5 * fade, *fade);
                 Weight { value, gradient: DVec3::ZERO }
             }
+            Self::Even(value) => Weight { value: *value, gradient: DVec3::ZERO },
             Self::Not(mask) => {
                 let Weight { value, gradient } = mask.at(place, time);
                 Weight { value: 1.0 - value, gradient: -gradient }
@@ -171,3 +187,35 @@ fn ramp(x: f64, width: f64) -> (f64, f64) {
     let t = (x / width + 0.5).clamp(0.0, 1.0);
     (t * t * (3.0 - 2.0 * t), 6.0 * t * (1.0 - t) / width)
 }
+
+/// The mean weight between two times of a window that fades in and out.
+fn mean_of_window([since, time]: [f64; 2], [start, end]: [f64; 2], fade: f64) -> f64 {
+    // The weight until so long after the start, or from so long before the end on.
+    let sum = |long: f64| match long.max(0.0) {
+        long if long < fade => {
+            let t = long / fade;
+            fade * t * t * t * (1.0 - 0.5 * t)
+        }
+        long => long - 0.5 * fade,
+    };
+    let middle = 0.5 * (start + end);
+    let (first, last) =
+        ([since.min(middle), time.min(middle)], [since.max(middle), time.max(middle)]);
+    let mut all = 0.0;
+    if first[0] < first[1] {
+        all += sum(first[1] - start) - sum(first[0] - start);
+    }
+    if last[0] < last[1] {
+        all += sum(end - last[0]) - sum(end - last[1]);
+    }
+    let mean = all / (time - since);
+    // What ends with the step, but for rounding, counts for all of it.
+    match mean {
+        mean if mean < ROUNDING => 0.0,
+        mean if mean > 1.0 - ROUNDING => 1.0,
+        mean => mean,
+    }
+}
+
+/// A part of a step that is none.
+const ROUNDING: f64 = 1e-9;

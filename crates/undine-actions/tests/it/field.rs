@@ -85,6 +85,31 @@ fn masks_let_through_what_they_say() {
     assert!((share - 0.5).abs() < 0.02, "{share}");
 }
 
+/// The impulse of a window is that of its length, by steps of any length, however they lie to it; a step inside of it is left as it is.
+#[test]
+fn a_window_gives_the_same_impulse_by_steps_of_any_length() {
+    // Of the last, which fades in for longer than it lasts, the sum is 2 f (t³ − t⁴/2) with t a quarter.
+    for (fade, wanted, most) in [(0.0, 0.01, 50), (0.002, 0.008, 3), (0.02, 5.46875e-4, 3)] {
+        for steps in 1..=most {
+            let length = 0.042 / f64::from(steps);
+            let of = |n: u32| {
+                let times = [n, n + 1].map(|n| length * f64::from(n));
+                let window = Mask::during(0.005, 0.015, fade).unwrap();
+                length * window.over(times).at(DVec3::ZERO, times[1]).value
+            };
+            let sum: f64 = (0..steps).map(of).sum();
+            assert!((sum - wanted).abs() < 1e-9 * wanted, "{sum} s by {steps} steps, {fade}");
+        }
+    }
+    let window = Mask::during(1.0, f64::INFINITY, 0.5).unwrap();
+    assert!(matches!(window.clone().over([1.0, 1.2]), Mask::During { .. }));
+    let Mask::Even(half) = window.over([0.0, 3.0]) else { panic!("it begins in this step") };
+    assert!((half - 1.75 / 3.0).abs() < 1e-12, "{half}");
+    let window = Mask::during(f64::NEG_INFINITY, 1.0, 0.0).unwrap();
+    let Mask::Even(half) = window.over([0.0, 2.0]) else { panic!("it ends in this step") };
+    assert!((half - 0.5).abs() < 1e-12, "{half}");
+}
+
 #[test]
 fn a_field_is_per_mass_or_per_volume() {
     assert_eq!(Per::Mass.amount(3.0, 5.0), 3.0);

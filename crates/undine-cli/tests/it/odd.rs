@@ -267,3 +267,69 @@ fn frames_threads_and_pages_that_cannot_be_are_told_with_what_can() {
     }
     assert!(!Path::new(&page).exists());
 }
+/// Points, curves, sheets, tetrahedra and boundary particles, by the hundred megabytes: none of it is made, and the line that asks is told.
+#[test]
+fn what_does_not_fit_into_memory_is_refused_at_its_line_before_it_is_made() {
+    let scene = |nodes: &str, behaviors: &str| {
+        format!("setup \"a\" frames=2\ninput \"a\" {{\n{nodes}\n}}\n{behaviors}\ngravity\n")
+    };
+    let particles = "particles \"p\" input=\"a\"";
+    let ball = "sphere radius=\"1 m\"";
+    let many = "scatter count=20000000";
+    let skin = format!("sphere form=\"surface\"\nscatter on=\"surface\" {}", &many[8..]);
+    let sheet = "sheet columns=8000 rows=8000";
+    let collider = "collider \"p\" input=\"a\" thickness=\"1 cm\"\nparticles \"q\"";
+    let curves = "grid-of-curves columns=3000 rows=1000 segments=30";
+    let tets = "tet-box cells=\"400 400 400\"";
+    let body = "rigid-body \"p\" input=\"a\" spacing=\"0.2 mm\"";
+    for (nodes, behaviors, line) in [
+        (&*format!("{ball}\n{many}"), particles, "scene.kdl:4"),
+        (&*format!("{ball}\nscatter spacing=\"4 mm\""), particles, "scene.kdl:4"),
+        (&*format!("{skin}\nstrands segments=100"), "curves \"p\" input=\"a\"", "scene.kdl:4"),
+        (sheet, collider, "scene.kdl:3"),
+        (curves, "curves \"p\" input=\"a\"\nstretching", "scene.kdl:3"),
+        (tets, particles, "scene.kdl:3"),
+        (ball, body, "scene.kdl:5"),
+    ] {
+        let stage = Stage::new(&scene(nodes, behaviors));
+        for command in ["check", "run"] {
+            let began = Instant::now();
+            let refused = ended(&[command, &stage.scene(), "--memory", "100MB"]);
+            assert_eq!(refused.code, 4, "{command} {nodes}: {}{}", refused.out, refused.error);
+            for word in ["of the memory budget of 100.0 MB", line] {
+                assert!(refused.error.contains(word), "no {word} in\n{}", refused.error);
+            }
+            assert!(began.elapsed() < Duration::from_secs(20), "{nodes}");
+        }
+        assert!(!stage.cache().exists());
+    }
+}
+
+/// Half a million springs or more, which are found when the first step begins.
+#[test]
+fn springs_that_do_not_fit_into_memory_are_refused_at_their_line() {
+    let stage = Stage::new(
+        "setup \"a\" frames=2\ninput \"a\" {\nsphere radius=\"1 m\"\nscatter spacing=\"8 cm\"\n}\n\
+         particles \"p\" input=\"a\"\nsprings range=\"50 cm\"\nrender enabled=#false\n",
+    );
+    let refused = ended(&["run", &stage.scene(), "--memory", "30MB"]);
+    assert_eq!(refused.code, 4, "{}{}", refused.out, refused.error);
+    for word in ["springs or more needs", "budget of 30.0 MB", "scene.kdl:7"] {
+        assert!(refused.error.contains(word), "no {word} in\n{}", refused.error);
+    }
+}
+
+/// Points that there is room for, but not for the particles that they are to become.
+#[test]
+fn particles_that_do_not_fit_into_memory_are_refused_at_their_line() {
+    let stage = Stage::new(
+        "setup \"a\" frames=2\ninput \"a\" {\nsphere radius=\"1 m\"\nscatter count=20000\n}\nparticles \"p\" input=\"a\"\n",
+    );
+    for command in ["check", "run"] {
+        let refused = ended(&[command, &stage.scene(), "--memory", "4MB"]);
+        assert_eq!(refused.code, 4, "{}{}", refused.out, refused.error);
+        for word in ["20000 particles needs 4.5 MB", "scene.kdl:6"] {
+            assert!(refused.error.contains(word), "no {word} in\n{}", refused.error);
+        }
+    }
+}

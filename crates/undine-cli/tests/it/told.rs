@@ -176,6 +176,116 @@ fn coupled_drag_on_what_a_fluid_flows_around_is_told_of() {
     assert!(told.contains("`coupled-drag` does nothing to `ball`"), "{told}");
 }
 
+#[test]
+fn drag_that_does_nothing_beside_viscosity_asks_for_no_viscosity() {
+    let scene = "setup \"a\" frames=2\ninput \"pool\" {\n    box size=\"1 1 1 m\"\n}\ninput \"tank\" {\n    box size=\"1 1 1 m\"\n    invert\n}\n\
+                 input \"ball\" {\n    sphere radius=\"0.2 m\"\n}\nhybrid \"oil\" input=\"pool\" voxel=\"10 cm\"\n\
+                 rigid-body \"ball\" input=\"ball\"\ncollider \"tank\" input=\"tank\"\nwalls\npressure\ncoupled-drag\n";
+    assert!(check(scene, "").contains("add `viscosity` for friction"));
+    let told = check(&format!("{scene}viscosity viscosity=\"0.1 Pa s\"\n"), "");
+    assert!(told.contains("`viscosity` gives it friction already"), "{told}");
+}
+
+/// Balls above a floor.
+const BALLS: &str = "setup \"a\" frames=2\ninput \"p\" {\n    points at=\"0 1 0 m\"\n}\ninput \"floor\" {\n    plane\n}\n\
+                     collider \"floor\" input=\"floor\"\n";
+
+#[test]
+fn what_falls_through_everything_is_told_of() {
+    let balls = "particles \"hail\" input=\"p\" radius=\"1 cm\"\n";
+    let stone = "input \"crate\" {\n    box size=\"1 1 1 m\" centre=\"0 2 0 m\"\n}\nrigid-body \"crate\" input=\"crate\"\n";
+    for (made, name) in [(balls, "hail"), (stone, "crate")] {
+        let scene = format!("{BALLS}{made}");
+        assert_eq!(check(&scene, ""), "");
+        let told = check(&format!("{scene}gravity\n"), "");
+        assert!(told.contains(&format!("`{name}` will fall through collider `floor`")), "{told}");
+        assert_eq!(check(&format!("{scene}gravity\ncollision\n"), ""), "");
+        let killed = format!("{scene}gravity\nkill slower-than=\"1 m/s\"\n");
+        assert!(name == "crate" || check(&killed, "").is_empty());
+    }
+}
+
+#[test]
+fn a_collision_without_anything_to_collide_with_is_told_of() {
+    let apart =
+        format!("{BALLS}group \"drops\" {{\n    particles \"p\" input=\"p\"\n    collision\n}}\n");
+    let told = check(&apart, "");
+    assert!(told.contains("`drops/collision` does nothing"), "{told}");
+    let named = apart.replace("    collision", "    collision against=\"floor\"");
+    for there in [named, apart.replace("    collision", "    collision disabled=#true")] {
+        assert_eq!(check(&there, ""), "");
+    }
+}
+
+#[test]
+fn a_tank_that_is_not_inverted_is_told_of() {
+    let scene = "setup \"a\" frames=2\ninput \"pool\" {\n    box size=\"40 20 40 cm\" centre=\"0 10 0 cm\"\n}\ninput \"tank\" {\n    \
+                 box size=\"40 80 40 cm\" centre=\"0 40 0 cm\"\n}\nhybrid \"water\" input=\"pool\" voxel=\"4 cm\"\n\
+                 collider \"tank\" input=\"tank\"\nwalls\npressure\ngravity\n";
+    let told = check(scene, "");
+    assert!(told.contains("of `water` begins inside of collider `tank`"), "{told}");
+    assert!(told.contains("did you mean `invert`"), "{told}");
+    let inverted = scene.replace("0 40 0 cm\"\n", "0 40 0 cm\"\n    invert\n");
+    assert_eq!(check(&inverted, ""), "");
+}
+
+#[test]
+fn bodies_that_begin_in_each_other_are_refused_by_check_as_by_run() {
+    let body = |name: &str, height: &str| {
+        format!(
+            "input \"{name}\" {{\n    box size=\"1 1 1 m\" centre=\"0 {height} 0 m\"\n}}\nrigid-body \"{name}\" input=\"{name}\"\n"
+        )
+    };
+    let scene = |height: &str| {
+        let (one, other) = (body("one", "1"), body("other", height));
+        format!("setup \"a\" frames=2\n{one}{other}collision\ngravity\nrender enabled=#false\n")
+    };
+    check(&scene("2.1"), "");
+    let stage = Stage::new(&scene("1.5"));
+    let told = ["check", "run"].map(|command| {
+        let refused = ended(&[command, &stage.scene()]);
+        assert_eq!(refused.code, 2, "{command}: {}{}", refused.out, refused.error);
+        let line = refused.error.lines().find(|line| line.contains("inside of"));
+        line.unwrap_or_else(|| panic!("{}", refused.error)).to_owned()
+    });
+    assert_eq!(told[0], told[1]);
+}
+
+/// Water that falls in slow frames: a third of a second in one step.
+#[test]
+fn steps_that_are_longer_than_a_liquid_asks_for_are_told_of() {
+    let scene = |most: u32| {
+        format!(
+            "setup \"a\" fps=3 frames=3 max-substeps={most}\ninput \"b\" {{\n    sphere radius=\"0.2 m\" centre=\"0 1 0 m\"\n}}\n\
+             hybrid \"water\" input=\"b\" voxel=\"10 cm\"\npressure\ngravity\noutput dir=\"cache\"\nrender enabled=#false\n"
+        )
+    };
+    for (most, told) in [(1, 1), (64, 0)] {
+        let stage = Stage::new(&scene(most));
+        let ended = ended(&["run", "--quiet", &stage.scene()]);
+        assert_eq!(ended.code, 0, "{}", ended.error);
+        let log = log_of(&stage);
+        assert_eq!(lines_with(&log, "warning: `water`: steps of frame"), told, "{log}");
+        assert_eq!(lines_with(&log, "no more than 1 substeps (`max-substeps`)"), 2 * told, "{log}");
+    }
+}
+
+/// 300 m/s² for 10 ms, within a step of 42 ms.
+#[test]
+fn a_force_that_is_shorter_than_a_step_gives_its_whole_impulse() {
+    let stage = Stage::new(
+        "setup \"a\" fps=24 frames=3 substeps=1\ninput \"p\" {\n    points at=\"0 1 0 m\"\n}\nparticles \"p\" input=\"p\"\n\
+         force-field form=\"uniform\" axis=\"1 0 0\" strength=\"300 m/s2\" start=\"0.005 s\" end=\"0.015 s\"\n\
+         output dir=\"cache\"\nrender enabled=#false\n",
+    );
+    let ended = ended(&["run", "--quiet", &stage.scene()]);
+    assert_eq!(ended.code, 0, "{}", ended.error);
+    let stats = std::fs::read_to_string(stage.cache().join("stats.jsonl")).unwrap();
+    let last: serde_json::Value = serde_json::from_str(stats.lines().last().unwrap()).unwrap();
+    let speed = last["momentum"][0].as_f64().unwrap() / last["mass"].as_f64().unwrap();
+    assert!((speed - 3.0).abs() < 1e-5, "{speed} m/s");
+}
+
 /// One of 501 flies 600 times as fast as the others, and 80 of 32,848 drops are far from all others.
 #[test]
 fn few_that_make_all_others_dear_are_told_of_with_the_cure() {

@@ -184,12 +184,14 @@ impl Fault {
         let explained = format!("`undine help {name}` explains its parameters");
         match self {
             // It is the run that has too little memory, not the scene that is wrong.
-            Self::Core(why @ CoreError::OverBudget { .. }) => why.into(),
+            Self::Core(why @ CoreError::OverBudget { .. })
+            | Self::Data(SimError::Core(why @ CoreError::OverBudget { .. }))
+            | Self::Geometry(GeometryError::Core(why @ CoreError::OverBudget { .. })) => {
+                SimError::no_room(path, why)
+            }
             Self::Data(why @ (SimError::BadSetup { .. } | SimError::NoRoom { .. })) => {
                 why.told_of(|_| path)
             }
-            Self::Data(SimError::Core(why @ CoreError::OverBudget { .. })) => why.into(),
-            Self::Geometry(GeometryError::Core(why @ CoreError::OverBudget { .. })) => why.into(),
             Self::Geometry(why @ GeometryError::VoxelsTooSmall { .. }) => {
                 SimError::NoRoom { path, what: why.to_string(), help: explained }
             }

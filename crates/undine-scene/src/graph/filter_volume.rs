@@ -1,6 +1,6 @@
 //! Filters between meshes, points and voxels: `to-distance`, `scatter`, `rasterise`.
 
-use super::{Call, Fault};
+use super::{Call, Fault, room};
 use rayon::prelude::*;
 use std::sync::Arc;
 use undine_core::glam::{DVec3, Vec3};
@@ -153,7 +153,10 @@ pub(super) fn scatter(call: &Call<'_>) -> Result<Data, Fault> {
         (None, false) => "poisson",
     };
     let method = given.optional_text("method")?.unwrap_or_else(|| usual.to_owned());
-    let sampling = Sampling { seed: given.seed()?, ..Sampling::default() };
+    let (most, each) = room::most_points(call, &method, is_volume);
+    let most = if method == "uniform" { Sampling::default().most } else { most };
+    let sampling = Sampling { seed: given.seed()?, most };
+    let too_many = |why| room::too_many(call, why, each);
     let need_spacing = || {
         spacing.ok_or_else(|| {
             Fault::parameter("spacing", "not given", format!("`{method}` points need one"))
@@ -161,42 +164,47 @@ pub(super) fn scatter(call: &Call<'_>) -> Result<Data, Fault> {
     };
     let need_count =
         || count.ok_or_else(|| Fault::parameter("count", "not given", "`uniform` points need one"));
-    let cloud = if is_volume {
-        let solid = call.data.solid(call.time)?;
-        let positions = match method.as_str() {
-            "jittered" => sample_volume_jittered(&solid, need_spacing()?, sampling)?,
-            "poisson" => sample_volume_poisson(&solid, need_spacing()?, sampling)?,
-            _ => uniform(&solid, need_count()?, sampling)?,
-        };
-        let mut cloud = PointCloud { positions, ..PointCloud::default() };
-        if let Some(motion) = &call.data.motion {
-            let (pose, twist) = (motion.pose(call.time), motion.twist(call.time));
-            let arms = cloud.positions.iter().map(|&at| at - pose.translation);
-            let moving: Vec<DVec3> = arms.map(|arm| twist.at(arm)).collect();
-            cloud.add_velocity(&moving);
-        }
-        cloud
-    } else {
-        let rest = call.data_at_rest()?;
-        let Geometry::Surface(surface) = &rest.geometry else {
-            let wanted = "a surface; give the source form=\"surface\"";
-            return Err(Fault::WrongData { found: rest.noun(), wanted });
-        };
-        let triangles = Triangles::of_surface(surface)?;
-        let points = match method.as_str() {
-            "uniform" => sample_surface(&triangles, need_count()?, sampling)?,
-            "poisson" => sample_surface_poisson(&triangles, need_spacing()?, sampling)?,
-            _ => {
-                return Err(Fault::parameter(
-                    "method",
-                    "`jittered`",
-                    "cells are in a volume; use poisson or uniform on a surface",
-                ));
+    let cloud =
+        if is_volume {
+            let solid = call.data.solid(call.time)?;
+            let positions =
+                match method.as_str() {
+                    "jittered" => sample_volume_jittered(&solid, need_spacing()?, sampling)
+                        .map_err(too_many)?,
+                    "poisson" => sample_volume_poisson(&solid, need_spacing()?, sampling)
+                        .map_err(too_many)?,
+                    _ => uniform(&solid, need_count()?, sampling)?,
+                };
+            let mut cloud = PointCloud { positions, ..PointCloud::default() };
+            if let Some(motion) = &call.data.motion {
+                let (pose, twist) = (motion.pose(call.time), motion.twist(call.time));
+                let arms = cloud.positions.iter().map(|&at| at - pose.translation);
+                let moving: Vec<DVec3> = arms.map(|arm| twist.at(arm)).collect();
+                cloud.add_velocity(&moving);
             }
+            cloud
+        } else {
+            let rest = call.data_at_rest()?;
+            let Geometry::Surface(surface) = &rest.geometry else {
+                let wanted = "a surface; give the source form=\"surface\"";
+                return Err(Fault::WrongData { found: rest.noun(), wanted });
+            };
+            let triangles = Triangles::of_surface(surface)?;
+            let points = match method.as_str() {
+                "uniform" => sample_surface(&triangles, need_count()?, sampling)?,
+                "poisson" => sample_surface_poisson(&triangles, need_spacing()?, sampling)
+                    .map_err(too_many)?,
+                _ => {
+                    return Err(Fault::parameter(
+                        "method",
+                        "`jittered`",
+                        "cells are in a volume; use poisson or uniform on a surface",
+                    ));
+                }
+            };
+            let vertices = rest.cloud()?;
+            carried(&points, &triangles, &vertices)
         };
-        let vertices = rest.cloud()?;
-        carried(&points, &triangles, &vertices)
-    };
     let mut cloud = cloud;
     cloud.numbers.insert("id".to_owned(), (0..cloud.positions.len()).map(|n| n as f64).collect());
     let attributes = call.data.attributes.clone();
@@ -249,7 +257,7 @@ fn uniform(
             "a solid without end cannot be filled with a count of points",
         ));
     };
-    let mut points = Vec::new();
+    let mut points = Vec::with_capacity(count + ROUND as usize);
     let mut tried = 0_u64;
     while points.len() < count {
         let draw = |n: u64| {

@@ -15,6 +15,7 @@ mod filter_transform;
 mod filter_volume;
 mod flow;
 mod given;
+mod room;
 mod source_file;
 mod source_mesh;
 mod source_shape;
@@ -24,6 +25,7 @@ pub use files::level_set;
 
 use crate::scene::{GraphNode, Input, Scene};
 use given::Given;
+use room::Takes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -44,7 +46,7 @@ pub struct Context {
     pub folder: PathBuf,
     /// Which way is up in the scene.
     pub up: UpAxis,
-    /// What voxels may take.
+    /// What inputs may take while they are made.
     pub budget: MemoryBudget,
 }
 
@@ -79,43 +81,45 @@ pub struct Node {
     /// How it is written.
     pub declaration: &'static Declaration,
     run: fn(&Call<'_>) -> Result<Data, Fault>,
+    /// What it takes of memory, which is asked for before it runs.
+    takes: fn(&Call<'_>) -> Result<Option<Takes>, Fault>,
     /// Whether what it makes depends on the time even if nothing that it is set to does.
     changes: fn(&GraphNode, &Context) -> bool,
 }
 
 /// Every node there is, sources first.
 pub const NODES: &[Node] = &[
-    node(&source_shape::BOX, source_shape::cuboid),
-    node(&source_shape::SPHERE, source_shape::sphere),
-    node(&source_shape::CYLINDER, source_shape::cylinder),
-    node(&source_shape::TORUS, source_shape::torus),
-    node(&source_shape::CAPSULE, source_shape::capsule),
+    node(&source_shape::BOX, source_shape::cuboid).taking(room::shape),
+    node(&source_shape::SPHERE, source_shape::sphere).taking(room::shape),
+    node(&source_shape::CYLINDER, source_shape::cylinder).taking(room::shape),
+    node(&source_shape::TORUS, source_shape::torus).taking(room::shape),
+    node(&source_shape::CAPSULE, source_shape::capsule).taking(room::shape),
     node(&source_shape::PLANE, source_shape::plane),
-    node(&source_mesh::SHEET, source_mesh::sheet),
-    node(&source_mesh::CURVES, source_mesh::curves),
-    node(&source_mesh::TET_BOX, source_mesh::tet_box),
+    node(&source_mesh::SHEET, source_mesh::sheet).taking(room::sheet),
+    node(&source_mesh::CURVES, source_mesh::curves).taking(room::curves),
+    node(&source_mesh::TET_BOX, source_mesh::tet_box).taking(room::tet_box),
     node(&source_mesh::POINTS, source_mesh::points),
     node(&source_file::FROM, source_file::from),
     Node { changes: source_file::follows_frames, ..node(&source_file::LOADED, source_file::load) },
     Node { changes: |_, _| true, ..node(&source_file::ANIMATE, source_file::animate) },
     node(&source_file::INITIAL_STATE, source_file::initial_state),
-    node(&filter_transform::TRANSFORM, filter_transform::transform),
-    node(&filter_points::MERGE, filter_points::merge),
+    node(&filter_transform::TRANSFORM, filter_transform::transform).taking(room::copy),
+    node(&filter_points::MERGE, filter_points::merge).taking(room::copy),
     node(&filter_solid::SUBTRACT, filter_solid::subtract),
     node(&filter_solid::INTERSECT, filter_solid::intersect),
     node(&filter_solid::HOLLOW, filter_solid::hollow),
     node(&filter_solid::INVERT, filter_solid::invert),
-    node(&filter_volume::TO_DISTANCE, filter_volume::to_distance),
+    node(&filter_volume::TO_DISTANCE, filter_volume::to_distance).taking(room::to_distance),
     node(&filter_distance::SOFTEN, filter_distance::soften),
     node(&filter_distance::DILATE, filter_distance::dilate),
     node(&filter_distance::ERODE, filter_distance::erode),
     node(&filter_distance::OPEN, filter_distance::open),
     node(&filter_distance::CLOSE, filter_distance::close),
-    node(&filter_volume::SCATTER, filter_volume::scatter),
-    node(&filter_strands::STRANDS, filter_strands::strands),
-    node(&filter_volume::RASTERISE, filter_volume::rasterise),
-    node(&filter_noise::NOISE, filter_noise::noise),
-    node(&filter_points::SET, filter_points::set),
+    node(&filter_volume::SCATTER, filter_volume::scatter).taking(room::scatter),
+    node(&filter_strands::STRANDS, filter_strands::strands).taking(room::strands),
+    node(&filter_volume::RASTERISE, filter_volume::rasterise).taking(room::rasterise),
+    node(&filter_noise::NOISE, filter_noise::noise).taking(room::copy),
+    node(&filter_points::SET, filter_points::set).taking(room::copy),
 ];
 
 /// Whether a node is a filter that changes distances, and may stand in the block of a Behavior that makes some.
@@ -142,7 +146,13 @@ const fn node(
     declaration: &'static Declaration,
     run: fn(&Call<'_>) -> Result<Data, Fault>,
 ) -> Node {
-    Node { declaration, run, changes: |_, _| false }
+    Node { declaration, run, takes: room::nothing, changes: |_, _| false }
+}
+
+impl Node {
+    const fn taking(self, takes: fn(&Call<'_>) -> Result<Option<Takes>, Fault>) -> Self {
+        Self { takes, ..self }
+    }
 }
 
 /// What a node is run with.
@@ -359,6 +369,9 @@ impl Graph {
         let given = Given { declaration: spec.declaration, settings: &spec.settings, time };
         let within = self.within(spec, time, waiting)?;
         let call = Call { given, data: before, within, time, graph: self, waiting };
+        if let Some(Takes { what, bytes }) = (kind.takes)(&call).map_err(failed)? {
+            self.context.budget.check(&what, bytes).map_err(|why| failed(why.into()))?;
+        }
         let made = (kind.run)(&call).map_err(failed)?;
         if !is_source || is_empty {
             return Ok(Arc::new(made));

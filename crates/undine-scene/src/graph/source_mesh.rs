@@ -104,7 +104,7 @@ pub(super) fn curves(call: &Call<'_>) -> Result<Data, Fault> {
     let (spacing, length) = (given.number("spacing")?, given.number("length")?);
     let mut pose = upright(call)?;
     pose.translation = given.vector("centre")?;
-    let mut positions = Vec::new();
+    let mut positions = Vec::with_capacity((columns * rows * vertices) as usize);
     for column in 0..columns {
         for row in 0..rows {
             let x = spacing * (f64::from(column) - 0.5 * f64::from(columns - 1));
@@ -131,8 +131,8 @@ pub(super) fn tet_box(call: &Call<'_>) -> Result<Data, Fault> {
     let nodes = cells + 1;
     allow("cells", nodes.to_array())?;
     let at = |node: UVec3| (node.x * nodes.y + node.y) * nodes.z + node.z;
-    let mut positions = Vec::new();
-    let mut tetrahedra = Vec::new();
+    let mut positions = Vec::with_capacity(nodes.element_product() as usize);
+    let mut tetrahedra = Vec::with_capacity(6 * cells.element_product() as usize);
     for node in every(nodes) {
         positions.push(centre + size * (node.as_dvec3() / cells.as_dvec3() - 0.5));
     }

@@ -4,7 +4,8 @@ use crate::behavior::{Behavior, Ingest};
 use crate::coupling::Coupling;
 use crate::error::Result;
 use crate::offers::{ObjectId, Skin};
-use crate::task::{Hosted, Tasks, Worker};
+use crate::task::{Hosted, Moment, Tasks, Worker};
+use crate::world::World;
 
 /// An Action that does anything: moves particles between Groups, keeps them out of colliders, guides them.
 pub trait Operator: Send + Sized + 'static {
@@ -18,6 +19,11 @@ pub trait Operator: Send + Sized + 'static {
 
     /// Lists its Tasks.
     fn tasks(&self, on: &mut Tasks<Self>);
+
+    /// Looks at where everything begins, and changes nothing: refuses what its first step would refuse.
+    fn look_at_start(&mut self, _world: &World, _now: &Moment) -> Result<()> {
+        Ok(())
+    }
 
     /// What it adds to the coupled system, if anything.
     fn coupling(&mut self) -> Option<&mut dyn Coupling> {
@@ -56,6 +62,10 @@ impl<O: Operator> Behavior for OperatorBehavior<O> {
 
     fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
         self.action.as_mut().map_or(Ok(()), |action| action.it.update(ingest))
+    }
+
+    fn look_at_start(&mut self, world: &World, now: &Moment) -> Result<()> {
+        self.action.as_mut().map_or(Ok(()), |action| action.it.look_at_start(world, now))
     }
 
     fn coupling(&mut self) -> Option<&mut dyn Coupling> {

@@ -415,10 +415,10 @@ impl<'a> Border<'a> {
         settings: &TouchSettings,
     ) -> Result<TouchReport> {
         let goal = Goal::new(settings, self.accuracy, self.contacts);
-        let mut report = TouchReport { tolerance: goal.most(), ..TouchReport::default() };
+        let mut report = TouchReport::default();
         let mut downhill = Downhill::default();
-        let mut all = true;
-        while goal.goes_on(report.sweeps) {
+        let (mut all, mut is_last) = (true, false);
+        while goal.goes_on(report.sweeps, is_last) {
             let follows = report.sweeps >= PLAIN;
             let mut sweep = goal.sweep(report.sweeps, all || follows);
             // Whoever has a copy of a contact goes on with it as its own process does.
@@ -438,12 +438,13 @@ impl<'a> Border<'a> {
             sweep.squares = processes.all_sum_f64(sweep.squares).map_err(told)?;
             (report.sweeps, report.residual) = (sweep.number, sweep.residual);
             report.worst = sweep.worst;
+            report.tolerance = goal.most(&sweep);
             let is_enough = goal.is_reached(&sweep);
             if is_enough && sweep.all {
                 report.converged = true;
                 break;
             }
-            all = is_enough;
+            (all, is_last) = (is_enough, is_enough);
         }
         Ok(report)
     }

@@ -378,10 +378,10 @@ impl<'a> Cluster<'a> {
     /// Sweeps until all laws hold; a last sweep visits all contacts.
     pub fn solve(&mut self, settings: &TouchSettings) -> TouchReport {
         let goal = Goal::new(settings, self.accuracy, self.points.len());
-        let mut report = TouchReport { tolerance: goal.most(), ..TouchReport::default() };
+        let mut report = TouchReport::default();
         let mut downhill = Downhill::default();
-        let mut all = true;
-        while goal.goes_on(report.sweeps) {
+        let (mut all, mut is_last) = (true, false);
+        while goal.goes_on(report.sweeps, is_last) {
             let follows = report.sweeps >= PLAIN;
             let mut sweep = goal.sweep(report.sweeps, all || follows);
             // A sweep comes last, so that forces end on their cones.
@@ -398,12 +398,13 @@ impl<'a> Cluster<'a> {
             self.rounds(sweep.is_forth(), visit).iter().for_each(|found| sweep.join(found));
             (report.sweeps, report.residual) = (sweep.number, sweep.residual);
             report.worst = sweep.worst;
+            report.tolerance = goal.most(&sweep);
             let is_enough = goal.is_reached(&sweep);
             if is_enough && sweep.all {
                 report.converged = true;
                 break;
             }
-            all = is_enough;
+            (all, is_last) = (is_enough, is_enough);
         }
         report
     }

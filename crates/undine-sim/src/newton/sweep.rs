@@ -95,9 +95,10 @@ impl Goal {
         Self { tolerance, accuracy, contacts: contacts.max(1) as f64, sweeps }
     }
 
-    /// Whether there may be another sweep after so many.
-    pub fn goes_on(&self, after: usize) -> bool {
-        after < self.sweeps
+    /// Whether there may be another sweep after so many. One that was enough for those it visited is followed by one of all, however many there
+    /// were.
+    pub fn goes_on(&self, after: usize, is_last: bool) -> bool {
+        after < self.sweeps || is_last
     }
 
     /// The next sweep over the contacts, after so many.
@@ -113,9 +114,12 @@ impl Goal {
             || (mean <= self.accuracy && sweep.residual <= SPREAD * self.accuracy)
     }
 
-    /// By how much a contact may be off [m].
-    pub fn most(&self) -> f64 {
-        self.tolerance.max(SPREAD * self.accuracy)
+    /// By how much the worst contact of a sweep may be off [m]: where it is off by little and too many others are as well, by no more than what is
+    /// little enough for all of them.
+    pub fn most(&self, sweep: &Sweep) -> f64 {
+        let most = self.tolerance.max(SPREAD * self.accuracy);
+        let is_mean = sweep.residual <= most && !self.is_reached(sweep);
+        if is_mean { self.tolerance } else { most }
     }
 }
 
@@ -276,5 +280,27 @@ fn add(z: &mut [f64], columns: &[f64], force: [f64; 3]) {
     let (second, third) = others.split_at(z.len());
     for (((z, a), b), c) in z.iter_mut().zip(first).zip(second).zip(third) {
         *z += a * force[0] + b * force[1] + c * force[2];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Off by little each, and too many of them: what is told is enough would have ended the sweeps, and is less than by what they are off.
+    #[test]
+    fn what_a_sweep_misses_is_more_than_what_is_told_to_be_enough() {
+        let settings = TouchSettings { tolerance: 1e-6, sweeps: 10 };
+        let goal = Goal::new(&settings, 1e-5, 100);
+        let sweep = |residual: f64, mean: f64| Sweep {
+            residual,
+            squares: 100.0 * mean * mean,
+            ..goal.sweep(0, true)
+        };
+        for (residual, mean) in [(1e-4, 5e-5), (2e-5, 1.5e-5), (2e-5, 5e-6), (5e-7, 5e-7)] {
+            let sweep = sweep(residual, mean);
+            assert_eq!(goal.is_reached(&sweep), residual <= goal.most(&sweep), "{sweep:?}");
+        }
+        assert!(!goal.goes_on(10, false) && goal.goes_on(10, true) && goal.goes_on(9, false));
     }
 }

@@ -38,7 +38,7 @@ pub struct TouchReport {
     pub residual: f64,
     /// A node that this contact hangs on, if it is known.
     pub worst: Option<u32>,
-    /// What would be little enough [m].
+    /// What would be little enough for it [m].
     pub tolerance: f64,
     /// Whether it was.
     pub converged: bool,
@@ -144,14 +144,19 @@ pub(super) fn clusters(
 }
 
 impl TouchReport {
-    /// Two solves as one.
+    /// Two solves as one: what is told is that of the worse one, with what would be little enough for that one.
     pub(super) fn join(&mut self, other: &Self) {
         self.sweeps = self.sweeps.max(other.sweeps);
-        self.tolerance = self.tolerance.max(other.tolerance);
         // A NaN is kept, to be found. Where several processes have solved in common, one of them knows which it was.
         let tells = other.residual == self.residual && self.worst.is_none();
-        if tells || other.residual.is_nan() || other.residual > self.residual {
-            (self.residual, self.worst) = (other.residual, other.worst);
+        let is_worse = match (self.converged, other.converged) {
+            (true, false) => true,
+            (false, true) => false,
+            _ => tells || other.residual.is_nan() || other.residual > self.residual,
+        };
+        if is_worse {
+            (self.residual, self.tolerance) = (other.residual, other.tolerance);
+            self.worst = other.worst;
         }
         self.converged &= other.converged;
     }
@@ -247,4 +252,24 @@ fn inverse_of(matrix: &[f64], width: usize) -> Option<Vec<f64>> {
         }
     }
     Some(inverse)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_solves_the_worse_is_told_with_what_would_be_enough_for_it() {
+        let report = |residual, tolerance, converged| TouchReport {
+            residual,
+            tolerance,
+            converged,
+            ..TouchReport::default()
+        };
+        let [fine, bad] = [report(5e-6, 1e-5, true), report(2e-6, 1e-6, false)];
+        for [mut one, other] in [[fine, bad], [bad, fine]] {
+            one.join(&other);
+            assert_eq!(one, bad);
+        }
+    }
 }

@@ -148,6 +148,9 @@ struct Led {
     turn: Option<DQuat>,
 }
 
+/// What a vertex takes with its channels and those of its edge, while it is put where it begins [bytes].
+const BYTES_EACH: u64 = 512;
+
 impl Object for CurvesObject {
     fn create(ingest: &mut Ingest<'_>) -> Result<Vec<Self>> {
         let data = ingest.data("input")?;
@@ -159,6 +162,7 @@ impl Object for CurvesObject {
             let what = format!("this input is {}", data.noun());
             return Err(ingest.bad("input", what, "give curves, such as those of `strands`"));
         };
+        ingest.check_room("vertices of curves", data.elements(), BYTES_EACH)?;
         let cloud = data.cloud()?;
         let values = ingest.values().of_object(&data.attributes);
         let start = Start::of(ingest, values, curves, &cloud)?;

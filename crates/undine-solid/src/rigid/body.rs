@@ -13,6 +13,7 @@
 //! Bodies that a fluid may carry go where its pressure says, in the same way: x = xⁿ + Δt v, as the fluid around them does, and L
 //! by the turn that the pressure has added.
 
+use super::boundary::{BYTES_ON_MESH, BYTES_ON_SOLID};
 use super::inertia::Inertia;
 use super::pieces::{Piece, Start};
 use super::spin::spin;
@@ -24,7 +25,8 @@ use undine_core::Handle;
 use undine_core::glam::{DMat3, DQuat, DVec3};
 use undine_core::particles::TopologicalParticles;
 use undine_geometry::collider::Collider;
-use undine_geometry::{Inside, MeshSolid, Motion, Pose, Triangles, Twist};
+use undine_geometry::sampling::Sampling;
+use undine_geometry::{GeometryError, Inside, MeshSolid, Motion, Pose, Triangles, Twist};
 use undine_schema::{Declaration, Dimension, Kind, Parameter, Type};
 use undine_sim::action::force::implicit_kick;
 use undine_sim::input::{Data, Geometry, PointCloud};
@@ -282,9 +284,16 @@ impl Setup {
         let spacing = values.optional_number("spacing")?;
         let pieces = match &solid.geometry {
             Geometry::Empty => Vec::new(),
-            Geometry::Shape(shape) => vec![Piece::of_shape(shape, spacing).map_err(bad)?],
+            Geometry::Shape(shape) => {
+                let (sampling, room) = (sampling(ingest, BYTES_ON_SOLID), BYTES_ON_SOLID);
+                let piece = Piece::of_shape(shape, spacing, sampling);
+                vec![piece.map_err(|why| too_many(ingest, why, room).unwrap_or_else(bad))?]
+            }
             Geometry::Surface(surface) => {
-                Piece::of_surface(surface, values.flag("pieces")?, spacing).map_err(bad)?
+                let (sampling, room) = (sampling(ingest, BYTES_ON_MESH), BYTES_ON_MESH);
+                let split = values.flag("pieces")?;
+                let pieces = Piece::of_surface(surface, split, spacing, sampling);
+                pieces.map_err(|why| too_many(ingest, why, room).unwrap_or_else(bad))?
             }
             _ => {
                 let what = "a rigid body is made of a closed surface or a shape";
@@ -295,6 +304,23 @@ impl Setup {
             (values.each_number("density", &places)?, values.each_vector("velocity", &places)?);
         let spin = values.each_vector("spin", &places)?;
         Ok(Self { pieces, places, density, velocity, spin })
+    }
+}
+
+/// As many boundary particles as there is room for, where finding each of them takes so much [bytes].
+fn sampling(ingest: &Ingest<'_>, each: u64) -> Sampling {
+    let room = usize::try_from(ingest.world.budget.free() / each).unwrap_or(usize::MAX);
+    let usual = Sampling::default();
+    Sampling { most: room.min(usual.most), ..usual }
+}
+
+/// Too many boundary particles as an error of memory, if that is what they do not fit into; what else is wrong is given back.
+fn too_many(ingest: &Ingest<'_>, why: SolidError, each: u64) -> Result<SimError, SolidError> {
+    let SolidError::Geometry(GeometryError::TooMany { found, .. }) = &why else { return Err(why) };
+    let what = format!("a body with {found} boundary particles or more");
+    match ingest.world.budget.check(&what, found.saturating_mul(each)) {
+        Err(over) => Ok(SimError::no_room(format!("{}.spacing", ingest.path), over)),
+        Ok(()) => Err(why),
     }
 }
 

@@ -151,6 +151,10 @@ fn points_along([from, to]: [DVec3; 2], spacing: f64) -> impl Iterator<Item = DV
 
 /// Boundary particles at most of one solid, whatever is allowed: finding them takes some kilobytes for each.
 const MOST: usize = 1 << 18;
+/// What finding a boundary particle of a solid takes [bytes].
+pub const BYTES_ON_SOLID: u64 = 16_384;
+/// What finding one of a mesh takes [bytes].
+pub const BYTES_ON_MESH: u64 = 512;
 const CELLS_PER_SPACING: f64 = 3.0;
 /// A sample keeps others out of about 1.2 spacing² of surface, in which 9 cells per spacing² lie in one or two layers.
 const CANDIDATES_PER_SAMPLE: usize = 32;

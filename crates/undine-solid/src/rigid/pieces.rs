@@ -50,12 +50,16 @@ pub struct Start {
 impl Piece {
     /// The pieces of a surface: those that no edge connects one by one, or all of them as one body. With a spacing [m], boundary
     /// particles are samples so far apart; without one they are the vertices, and samples between those to touch with.
-    pub fn of_surface(surface: &Surface, split: bool, spacing: Option<f64>) -> Result<Vec<Self>> {
+    pub fn of_surface(
+        surface: &Surface,
+        split: bool,
+        spacing: Option<f64>,
+        sampling: Sampling,
+    ) -> Result<Vec<Self>> {
         let whole = Triangles::of_surface(surface)?;
         let meshes = if split { split_up(surface, &whole)? } else { vec![whole] };
         let mesh = |mesh: Triangles| -> Result<Self> {
             let solid = meshing::mass_properties(&mesh)?;
-            let sampling = Sampling::default();
             // Around the centre, so that its points lie in the same way wherever it is.
             let near = mesh.clone().mapped(|at| at - solid.centre);
             let (boundary, added) = match spacing {
@@ -77,7 +81,7 @@ impl Piece {
     }
 
     /// A shape by formulas. Without a spacing [m], boundary particles are a tenth of its largest extent apart.
-    pub fn of_shape(shape: &Arc<Shape>, spacing: Option<f64>) -> Result<Self> {
+    pub fn of_shape(shape: &Arc<Shape>, spacing: Option<f64>, sampling: Sampling) -> Result<Self> {
         let bounds = shape.bounds().filter(|bounds| bounds.size().is_finite());
         let (Some(bounds), Some(solid)) = (bounds, shape.mass_properties()) else {
             return Err(SolidError::NoVolume { volume: f64::INFINITY });
@@ -92,7 +96,7 @@ impl Piece {
             }
         }
         let centre = solid.centre - bounds.centre();
-        let boundary = boundary_of_solid(&near, centre, spacing, &sharp, Sampling::default())?;
+        let boundary = boundary_of_solid(&near, centre, spacing, &sharp, sampling)?;
         let looks = PieceLooks::Shape(shape.clone());
         Ok(Self { solid, boundary, added: Vec::new(), looks })
     }
@@ -152,12 +156,12 @@ mod tests {
 
     #[test]
     fn every_connected_piece_is_a_body() {
-        let pieces = Piece::of_surface(&two_boxes(), true, None).unwrap();
+        let pieces = Piece::of_surface(&two_boxes(), true, None, Sampling::default()).unwrap();
         let volumes: Vec<f64> = pieces.iter().map(|piece| piece.solid.volume).collect();
         assert!((volumes[0] - 6.0).abs() < 1e-12 && (volumes[1] - 48.0).abs() < 1e-11);
         assert!(pieces[1].solid.centre.abs_diff_eq(DVec3::X * 5.0, 1e-12));
         assert!(pieces.iter().all(|piece| piece.held_by() == 8));
-        let whole = Piece::of_surface(&two_boxes(), false, None).unwrap();
+        let whole = Piece::of_surface(&two_boxes(), false, None, Sampling::default()).unwrap();
         assert_eq!(whole.len(), 1);
         assert!((whole[0].solid.volume - 54.0).abs() < 1e-11);
     }
@@ -177,10 +181,16 @@ mod tests {
             for spacing in [None, Some(0.025), Some(0.011)] {
                 for shape in &shapes {
                     let shape = Arc::new(shape.clone().moved(&Pose::at(by)).unwrap());
-                    found.push(Piece::of_shape(&shape, spacing).unwrap().boundary);
+                    found.push(
+                        Piece::of_shape(&shape, spacing, Sampling::default()).unwrap().boundary,
+                    );
                 }
                 let mesh = mesh.clone().mapped(|at| at + by).into_surface("body").unwrap();
-                found.push(Piece::of_surface(&mesh, true, spacing).unwrap()[0].boundary.clone());
+                found.push(
+                    Piece::of_surface(&mesh, true, spacing, Sampling::default()).unwrap()[0]
+                        .boundary
+                        .clone(),
+                );
             }
             found
         };
@@ -197,7 +207,9 @@ mod tests {
 
     #[test]
     fn bodies_begin_where_their_input_is() {
-        let piece = Piece::of_shape(&Arc::new(Shape::sphere(0.5).unwrap()), None).unwrap();
+        let piece =
+            Piece::of_shape(&Arc::new(Shape::sphere(0.5).unwrap()), None, Sampling::default())
+                .unwrap();
         let pose = Pose { rotation: DQuat::from_rotation_x(1.0), translation: DVec3::Y };
         let start = piece.start(1000.0, &pose).unwrap();
         assert!(start.centre.abs_diff_eq(DVec3::Y, 1e-12));
@@ -205,13 +217,22 @@ mod tests {
         let wanted = 0.4 * start.mass * 0.25;
         assert!(start.moments.abs_diff_eq(DVec3::splat(wanted), 1e-9 * wanted));
         assert!(
-            Piece::of_shape(&Arc::new(Shape::half_space(DVec3::Y, 0.0).unwrap()), None).is_err()
+            Piece::of_shape(
+                &Arc::new(Shape::half_space(DVec3::Y, 0.0).unwrap()),
+                None,
+                Sampling::default()
+            )
+            .is_err()
         );
     }
 
     #[test]
     fn needles_keep_a_moment_about_themselves() {
-        let piece = Piece::of_shape(&Arc::new(Shape::cylinder(1e-6, 1.0).unwrap()), Some(0.1));
+        let piece = Piece::of_shape(
+            &Arc::new(Shape::cylinder(1e-6, 1.0).unwrap()),
+            Some(0.1),
+            Sampling::default(),
+        );
         if let Ok(piece) = piece {
             let start = piece.start(1000.0, &Pose::IDENTITY).unwrap();
             assert!(start.moments.min_element() >= LEAST_MOMENT * start.moments.max_element());
@@ -224,11 +245,16 @@ mod tests {
         let (positions, mut triangles) = cube.into_parts();
         let inverted = triangles.iter().map(|[a, b, c]| [*a, *c, *b]).collect();
         let inverted = Triangles::new(positions.clone(), inverted).unwrap();
-        let inverted = Piece::of_surface(&inverted.into_surface("in").unwrap(), true, None);
+        let inverted = Piece::of_surface(
+            &inverted.into_surface("in").unwrap(),
+            true,
+            None,
+            Sampling::default(),
+        );
         let bad = inverted.unwrap()[0].start(1000.0, &Pose::IDENTITY).unwrap_err();
         assert!(bad.to_string().contains("inside out"), "{bad}");
         triangles.pop();
         let open = Triangles::new(positions, triangles).unwrap().into_surface("open").unwrap();
-        assert!(Piece::of_surface(&open, true, None).is_err());
+        assert!(Piece::of_surface(&open, true, None, Sampling::default()).is_err());
     }
 }

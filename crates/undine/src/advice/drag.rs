@@ -26,6 +26,14 @@ pub fn too_large_drops(simulation: &Simulation) -> Vec<(&str, &str, f64)> {
     found
 }
 
+/// Whether a fluid has friction on what is in the scope of a Behavior with it, such as a body that it flows around.
+pub fn has_friction(simulation: &Simulation, object: &str) -> bool {
+    let tree = simulation.tree();
+    let Some(body) = tree.behaviors.iter().find(|entry| entry.path == object) else { return false };
+    let mut at_work = drags(simulation, &["viscosity"]);
+    at_work.any(|entry| tree.within(body.group, entry.group))
+}
+
 /// Bodies that a fluid flows around, and on which `coupled-drag` acts all the same: the paths of the Behavior and the Object.
 pub fn idle_coupled_drags(simulation: &Simulation) -> Vec<(&str, &str)> {
     let swims = |id: &ObjectId| simulation.world.object(*id).swims;

@@ -1,8 +1,8 @@
 //! Only what is asked for is evaluated, once, and what cannot be is refused by name.
 
-use super::{input, keyed, node, text};
+use super::{input, keyed, node, text, whole};
 use std::sync::Arc;
-use undine_core::{CoreError, MemoryBudget};
+use undine_core::MemoryBudget;
 use undine_scene::graph::{Context, Graph, GraphError};
 use undine_scene::{GraphNode, Input};
 use undine_schema::Interpolation;
@@ -122,7 +122,35 @@ fn too_little_memory_for_an_input_is_no_mistake_of_the_scene() {
     let context = Context { budget: MemoryBudget::new(1000), ..Context::default() };
     let nodes = vec![node("box", &[]), node("to-distance", &[("voxel", super::number(0.05))])];
     let refused = Graph::new(vec![input("it", nodes)], context).unwrap().data("it", 0.0);
-    assert!(matches!(refused, Err(SimError::Core(CoreError::OverBudget { .. }))), "{refused:?}");
+    let Err(SimError::NoRoom { path, what, .. }) = refused else { panic!("{refused:?}") };
+    assert_eq!(path, "input/to-distance");
+    assert!(what.contains("of the memory budget of 1.0 kB"), "{what}");
+}
+
+/// Hundreds of gigabytes each: were any of it made, the test would not end.
+#[test]
+fn what_does_not_fit_is_refused_before_it_is_made() {
+    let sides = [("columns", whole(60_000)), ("rows", whole(60_000))];
+    let curves = [("columns", whole(3000)), ("rows", whole(3000)), ("segments", whole(20))];
+    let cells = super::vector(600.0, 600.0, 600.0);
+    let fine = ("spacing", super::number(1e-3));
+    let surface = node("box", &[("form", text("surface"))]);
+    let many = ("count", whole(60_000_000));
+    for nodes in [
+        vec![node("sheet", &sides)],
+        vec![node("grid-of-curves", &curves)],
+        vec![node("tet-box", &[("cells", cells)])],
+        vec![node("box", &[]), node("scatter", &[many.clone()])],
+        vec![node("box", &[]), node("scatter", &[fine.clone()])],
+        vec![surface.clone(), node("scatter", &[("on", text("surface")), many])],
+        vec![surface, node("scatter", &[("on", text("surface")), fine])],
+    ] {
+        let context = Context { budget: MemoryBudget::new(50_000_000), ..Context::default() };
+        let last = nodes.last().unwrap().path.clone();
+        let refused = Graph::new(vec![input("it", nodes)], context).unwrap().data("it", 0.0);
+        let Err(SimError::NoRoom { path, .. }) = refused else { panic!("{last}: {refused:?}") };
+        assert_eq!(path, last);
+    }
 }
 
 #[test]
