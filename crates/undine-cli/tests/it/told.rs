@@ -196,10 +196,11 @@ fn what_falls_through_everything_is_told_of() {
     let stone = "input \"crate\" {\n    box size=\"1 1 1 m\" centre=\"0 2 0 m\"\n}\nrigid-body \"crate\" input=\"crate\"\n";
     for (made, name) in [(balls, "hail"), (stone, "crate")] {
         let scene = format!("{BALLS}{made}");
-        assert_eq!(check(&scene, ""), "");
+        assert!(!check(&scene, "").contains("will fall"));
         let told = check(&format!("{scene}gravity\n"), "");
         assert!(told.contains(&format!("`{name}` will fall through collider `floor`")), "{told}");
-        assert_eq!(check(&format!("{scene}gravity\ncollision\n"), ""), "");
+        let held = check(&format!("{scene}gravity\ncollision\n"), "");
+        assert!(!held.contains("will fall"), "{held}");
         let killed = format!("{scene}gravity\nkill slower-than=\"1 m/s\"\n");
         assert!(name == "crate" || check(&killed, "").is_empty());
     }
@@ -231,13 +232,13 @@ fn a_tank_that_is_not_inverted_is_told_of() {
 
 #[test]
 fn bodies_that_begin_in_each_other_are_refused_by_check_as_by_run() {
-    let body = |name: &str, height: &str| {
+    let body = |name: &str, centre: &str| {
         format!(
-            "input \"{name}\" {{\n    box size=\"1 1 1 m\" centre=\"0 {height} 0 m\"\n}}\nrigid-body \"{name}\" input=\"{name}\"\n"
+            "input \"{name}\" {{\n    box size=\"1 1 1 m\" centre=\"{centre} m\"\n}}\nrigid-body \"{name}\" input=\"{name}\"\n"
         )
     };
     let scene = |height: &str| {
-        let (one, other) = (body("one", "1"), body("other", height));
+        let (one, other) = (body("one", "0 1 0"), body("other", &format!("0.1 {height} 0.2")));
         format!("setup \"a\" frames=2\n{one}{other}collision\ngravity\nrender enabled=#false\n")
     };
     check(&scene("2.1"), "");

@@ -48,6 +48,11 @@ impl Padded {
         self.row(x, y, z) & 1
     }
 
+    /// Whether no bit is set.
+    pub fn is_empty(&self) -> bool {
+        self.rows.iter().all(|row| *row == 0)
+    }
+
     /// The same without the bits of another one.
     pub fn without(&self, other: &Self) -> Self {
         Self { rows: std::array::from_fn(|n| self.rows[n] & !other.rows[n]) }
@@ -78,6 +83,11 @@ pub fn shifted_up(words: &VoxelNeighbourhood<'_, u64>, axis: usize) -> [u64; 8] 
 /// Where numbers are positive, as bits.
 pub fn positive(values: &[f32]) -> [u64; 8] {
     where_true(values, |value| value > 0.0)
+}
+
+/// Where numbers are no less than a limit, as bits.
+pub fn at_least(values: &[f32], limit: f32) -> [u64; 8] {
+    where_true(values, |value| value >= limit)
 }
 
 /// Where numbers are other than zero, as bits.

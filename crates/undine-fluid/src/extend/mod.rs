@@ -26,6 +26,10 @@ use undine_core::{Accessor, DiscreteVolume, GridDomain};
 use undine_sim::Result;
 use undine_sim::offers::FluidField;
 
+/// Where walls leave less than this part of a face open, next to nothing flows through it, whatever its velocity is. At the surface no
+/// pressure answers to that, and over a small part of a cell it would be of any size: there it is that of the faces around.
+const NARROW: f32 = 0.1;
+
 /// How far behind thin walls velocities go on [voxels]: the reach of a kernel.
 const BEHIND: u32 = 2;
 
@@ -95,7 +99,7 @@ fn extend_from(
 /// What is known of faces, by axis.
 #[derive(Debug, Clone, Copy)]
 struct Known {
-    /// Have the velocity that was solved for: they touch a cell of the fluid, and are open.
+    /// Have the velocity that was solved for: they touch a cell of the fluid, and are open; at the surface, more than narrowly.
     solved: [MaskHandle; 3],
     /// Have a velocity by now.
     reached: [MaskHandle; 3],
@@ -174,9 +178,11 @@ impl Extension<'_> {
                     solved.into_iter().zip(reached).zip(walled).enumerate()
                 {
                     let is_open = bits::positive(area[axis]);
+                    let is_wide = bits::at_least(area[axis], NARROW);
                     let below = shifted_up(&cells, axis);
                     for (x, (solved, reached)) in solved.iter_mut().zip(reached).enumerate() {
-                        *solved = (cells.chunk()[x] | below[x]) & is_open[x];
+                        let [below, above] = [below[x], cells.chunk()[x]];
+                        *solved = below & above & is_open[x] | (below | above) & is_wide[x];
                         *reached = *solved;
                     }
                     let mut back = [0; 3];

@@ -284,8 +284,7 @@ impl Hold {
             }))
         };
         let own = topology.local() as Slot;
-        let mut impulses = vec![0.0; MOTIONS * bodies.len()];
-        for (number, body) in bodies.iter().enumerate() {
+        let pressures = |body: &Afloat| {
             let mut pressures: BTreeMap<[i32; 3], f64> = BTreeMap::new();
             for (cell, way) in &body.coverage.ways {
                 let Some(slot) = topology.slot(Bucket::at(0, *cell >> 3)) else { continue };
@@ -295,10 +294,50 @@ impl Hold {
                     pressures.insert(cell.to_array(), density * gained(slot, n).dot(*way));
                 }
             }
+            move |cell: IVec3| pressures.get(&cell.to_array()).copied().unwrap_or(0.0)
+        };
+        self.push(domain, bodies, pressures)
+    }
+
+    /// Gives bodies what the pressure so far does in a time `step` [s]: Δt·M⁻¹·Jᵀ·p. Collective.
+    pub fn press(
+        &self,
+        domain: &GridDomain,
+        volume: &DiscreteVolume,
+        field: &FluidField,
+        bodies: &mut [Afloat],
+        step: f64,
+    ) -> Result<()> {
+        let topology = volume.topology();
+        let words = volume.column(field.cells.words)?;
+        let pressure = volume.column(field.pressure)?;
+        let own = topology.local() as Slot;
+        let (words, pressure) = (&*words, &*pressure);
+        self.push(domain, bodies, |_| {
+            move |cell: IVec3| {
+                let n = voxel_of(cell);
+                topology
+                    .slot(Bucket::at(0, cell >> 3))
+                    .filter(|&slot| slot < own && is_on(&bits(words.chunk(slot)), n))
+                    .map_or(0.0, |slot| step * f64::from(pressure.chunk(slot)[n]))
+            }
+        })
+    }
+
+    /// Gives each body M⁻¹·Jᵀ·q, with a q [Pa s] that is told of the body and then of cells; of those of others, zero. Collective.
+    fn push<Q: Fn(IVec3) -> f64>(
+        &self,
+        domain: &GridDomain,
+        bodies: &mut [Afloat],
+        pressures: impl Fn(&Afloat) -> Q,
+    ) -> Result<()> {
+        let mut impulses = vec![0.0; MOTIONS * bodies.len()];
+        for (number, body) in bodies.iter().enumerate() {
+            let pressure = pressures(body);
             let sums = &mut impulses[MOTIONS * number..][..MOTIONS];
             for grip in self.grips.iter().filter(|grip| grip.body == number) {
                 for (cell, row) in self.rows(grip, body) {
-                    let pressure = pressures.get(&cell.to_array()).copied().unwrap_or(0.0);
+                    let pressure = pressure(cell);
                     sums.iter_mut().zip(row).for_each(|(sum, row)| *sum += row * pressure);
                 }
             }

@@ -124,7 +124,7 @@ impl Jump {
                             false => chunk(by_face[axis].chunk()),
                         });
                         for n in ones(&surface).filter(|&n| is_open(faces[n])) {
-                            let theta = fraction(phi[n], phi_next[n], faces[n], self.smallest);
+                            let theta = fraction(phi[n], phi_next[n], self.smallest);
                             let pressure = pressure(self.tension, theta, k[n], k_next[n]);
                             let inverse_density = match &answers {
                                 Some(answers) => answers[n],

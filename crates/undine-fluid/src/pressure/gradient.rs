@@ -118,7 +118,7 @@ impl Gradient {
                         {
                             let (inside, outside) =
                                 if wet[0] { (below, above) } else { (above, below) };
-                            theta = fraction(inside[n], outside[n], area[n], self.smallest);
+                            theta = fraction(inside[n], outside[n], self.smallest);
                             let (k_in, k_out) = match &kappa {
                                 Some((above, below)) if wet[0] => (below[n], above[n]),
                                 Some((above, below)) => (above[n], below[n]),

@@ -9,6 +9,7 @@ mod afloat;
 pub mod contact_line;
 mod flux;
 mod gradient;
+mod last;
 pub(crate) mod layers;
 mod mixture;
 mod non_stick;
@@ -17,6 +18,7 @@ mod swim;
 mod tension;
 
 pub use afloat::{Afloat, Coverage, Covered, covered};
+pub use last::LastPressure;
 pub use project::{Fluid, Projected, Settings, mirror, project};
 pub use tension::Tension;
 

@@ -8,6 +8,8 @@
 //! over the liquid. That is an implicit step, stable for any viscosity; the three components are coupled, and that no force
 //! acts on the free surface comes for free: that is what makes honey coil, and lets drops turn as they like.
 //!
+//! So that the pressure to come is not taken for none, that of the step before acts meanwhile ([`LastPressure`]).
+//!
 //! Rigid bodies in its scope stick to the liquid as walls do, and their velocities are found in the same system: what their
 //! friction takes from the liquid they gain.
 
@@ -26,7 +28,7 @@ pub use solve::{Settings, Solved, diffuse, diffuse_around};
 pub use touched::Touched;
 
 use crate::bodies::Swimmers;
-use crate::pressure::Afloat;
+use crate::pressure::{Afloat, Coverage, LastPressure, covered};
 use crate::solved::Solve;
 use undine_core::volume::VoxelShape;
 use undine_core::{Accessor, ChannelSpec, Handle};
@@ -97,6 +99,8 @@ struct On {
     viscosity: f64,
     /// The faces beside bodies in this step.
     touched: Touched,
+    /// What bodies cover of it in this step, body by body.
+    bodies: Vec<Coverage>,
 }
 
 impl Operator for Viscosity {
@@ -123,7 +127,14 @@ impl Operator for Viscosity {
                 }
                 None => None,
             };
-            on.push(On { object, field, varying, viscosity: 0.0, touched: Touched::default() });
+            on.push(On {
+                object,
+                field,
+                varying,
+                viscosity: 0.0,
+                touched: Touched::default(),
+                bodies: Vec::new(),
+            });
         }
         if on.is_empty() {
             return Ok(None);
@@ -162,6 +173,7 @@ impl Operator for Viscosity {
             .reads(stores().flat_map(|store| {
                 store.channels(["cells", "mass-density", "open", "wall-v", "wall-distance"])
             }))
+            .reads(stores().flat_map(|store| store.channels(["pressure", "v-before"])))
             .reads(surfaces.map(|on| StoreId::from(on.field.volume).channel("surface")))
             .reads(carried.flat_map(|particles| {
                 StoreId::from(particles).channels(["position", "mass", "viscosity"])
@@ -185,7 +197,9 @@ impl Viscosity {
         let bodies = bodies?;
         for on in &mut self.on {
             let domain = &world.domains[world.object(on.object).domain];
-            on.touched = Touched::find(domain, &world.volumes[on.field.volume], &bodies);
+            let volume = &world.volumes[on.field.volume];
+            on.touched = Touched::find(domain, volume, &bodies);
+            on.bodies = bodies.iter().map(|body| covered(domain, volume, body)).collect();
         }
         Ok(())
     }
@@ -196,8 +210,16 @@ impl Viscosity {
         self.swimmers.take(world, &bodies, now)
     }
 
-    fn solve_around(&self, world: &mut World, bodies: &mut [Afloat], now: &Moment) -> Result<()> {
-        for on in &self.on {
+    fn solve_around(
+        &mut self,
+        world: &mut World,
+        bodies: &mut [Afloat],
+        now: &Moment,
+    ) -> Result<()> {
+        for on in &mut self.on {
+            if on.viscosity == 0.0 && on.varying.is_none() {
+                continue;
+            }
             if let Some((of_particles, of_cells)) = on.varying
                 && now.iteration == 0
             {
@@ -212,8 +234,16 @@ impl Viscosity {
                 sticks: self.sticks,
                 tolerance: self.tolerance,
             };
+            for (body, coverage) in bodies.iter_mut().zip(&mut on.bodies) {
+                std::mem::swap(&mut body.coverage, coverage);
+            }
+            let last = LastPressure::act(domain, volume, &on.field, bodies, now.step)?;
             let around = (&on.touched, &mut *bodies);
             let solved = diffuse_around(domain, volume, &on.field, &settings, around, now.step)?;
+            last.take_back(domain, volume, &on.field, bodies)?;
+            for (body, coverage) in bodies.iter_mut().zip(&mut on.bodies) {
+                std::mem::swap(&mut body.coverage, coverage);
+            }
             let Some(solved) = solved else {
                 continue;
             };

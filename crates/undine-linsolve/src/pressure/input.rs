@@ -142,12 +142,8 @@ impl<'a> PressureInput<'a> {
 /// θ: where the free surface lies on the way from the centre of a liquid cell to that of one of air, by the distances of both.
 ///
 /// A cell that is liquid by the mask but not by its distance counts as lying on the surface.
-///
-/// Through a face that walls leave all but closed, next to nothing flows, whatever its velocity is: no pressure answers to it, and
-/// over a small θ it would be of any size. So θ is no smaller than walls leave the face `open`, of what counts as narrow.
 #[inline]
-pub fn fraction(inside: f32, outside: f32, open: f32, smallest: f32) -> f32 {
-    let smallest = smallest.max(1.0 - open / NARROW);
+pub fn fraction(inside: f32, outside: f32, smallest: f32) -> f32 {
     if inside >= 0.0 {
         smallest
     } else if outside <= inside {
@@ -156,9 +152,6 @@ pub fn fraction(inside: f32, outside: f32, open: f32, smallest: f32) -> f32 {
         (inside / (inside - outside)).clamp(smallest, 1.0)
     }
 }
-
-/// The open part of a face below which it is narrow.
-const NARROW: f32 = 0.1;
 
 /// One over the mean of the densities of the liquid cells on both sides of a face; infinite where there are none.
 #[inline]
@@ -394,8 +387,7 @@ impl Columns<'_> {
                 let here = if wet_above { plane < 8 } else { plane > 0 };
                 if here {
                     let surface = surface.get_or_insert_with(|| Box::new([0.0; VOXELS]));
-                    surface[wet.1] +=
-                        c / self.fraction(wet, dry, self.open(axis, (slot_above, above)))?;
+                    surface[wet.1] += c / self.fraction(wet, dry)?;
                 }
             }
         }
@@ -450,16 +442,8 @@ impl Columns<'_> {
         Ok((self.input.scale * f64::from(open) * f64::from(inverse_density)) as f32)
     }
 
-    /// The open part of the face below a voxel, as its channel says.
-    fn open(&self, axis: usize, (slot, voxel): (Slot, usize)) -> f32 {
-        self.open.map_or(1.0, |open| match slot {
-            NONE => open[axis].background(),
-            slot => open[axis].chunk(slot)[voxel],
-        })
-    }
-
     /// How far the free surface is from the centre of a wet cell, as a part of the way to a dry one.
-    fn fraction(&self, wet: (Slot, usize), dry: (Slot, usize), open: f32) -> Result<f32> {
+    fn fraction(&self, wet: (Slot, usize), dry: (Slot, usize)) -> Result<f32> {
         let (Some(distance), Surface::Distance { smallest, .. }) =
             (self.distance, self.input.surface)
         else {
@@ -474,7 +458,7 @@ impl Columns<'_> {
             let (cell, value) = if inside.is_finite() { (dry, outside) } else { (wet, inside) };
             return Err(self.bad("the distance to the surface", 3, cell, value, "finite"));
         }
-        Ok(fraction(inside, outside, open, smallest))
+        Ok(fraction(inside, outside, smallest))
     }
 
     fn add_diagonal(&self, slot: Slot, piece: &mut Piece) -> Result<()> {

@@ -53,7 +53,7 @@ pub fn displace(
                             let own = distance.chunk();
                             let phi = (own[n], lower(own, distance.neighbour(x, y, z), axis, n));
                             let (inside, outside) = if above { phi } else { (phi.1, phi.0) };
-                            fraction(inside, outside, area[axis][n], SMALLEST)
+                            fraction(inside, outside, SMALLEST)
                         }
                         _ => 1.0,
                     };

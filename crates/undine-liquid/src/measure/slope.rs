@@ -106,8 +106,7 @@ impl Scratch {
                 _ => {
                     let (inside, outside) = if wet[0] { (below, here) } else { (here, below) };
                     let (inside, outside) = (at(distance, inside), at(distance, outside));
-                    let open = at(&areas[axis], here);
-                    let theta = fraction(inside, outside, open, SMALLEST);
+                    let theta = fraction(inside, outside, SMALLEST);
                     (AIR, if wet[0] { -low } else { high } / theta)
                 }
             };

@@ -166,7 +166,10 @@ pub(super) fn most_points(call: &Call<'_>, method: &str, in_volume: bool) -> (us
 
 /// Too many points by a spacing, as what it is: more than there is room for, or more than anybody means.
 pub(super) fn too_many(call: &Call<'_>, why: GeometryError, each: u64) -> Fault {
-    if let GeometryError::TooMany { found, .. } = &why {
+    // What cannot be counted is a mistake, whatever the memory.
+    if let GeometryError::TooMany { found, .. } = &why
+        && *found < u64::MAX
+    {
         let what = format!("{found} points or more");
         let over = call.context().budget.check(&what, found.saturating_mul(each));
         if let Err(over @ CoreError::OverBudget { .. }) = over {
