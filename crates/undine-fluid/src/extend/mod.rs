@@ -28,7 +28,7 @@ use undine_sim::offers::FluidField;
 
 /// Where walls leave less than this part of a face open, next to nothing flows through it, whatever its velocity is. At the surface no
 /// pressure answers to that, and over a small part of a cell it would be of any size: there it is that of the faces around.
-const NARROW: f32 = 0.1;
+const NARROW: f32 = 0.01;
 
 /// How far behind thin walls velocities go on [voxels]: the reach of a kernel.
 const BEHIND: u32 = 2;

@@ -1,4 +1,4 @@
-//! Vessels whose walls are hardly thicker than a voxel hold what is in them, and what lies in shallow water stays there.
+//! What rests stays at rest: in vessels with walls hardly thicker than a voxel, in shallow water, and in honey.
 
 use std::path::Path;
 use undine::{catalogue, prepare};
@@ -58,4 +58,23 @@ fn a_plank_in_shallow_water_at_rest_stays_quiet() {
         let energy = simulation.budget().unwrap().kinetic_energy;
         assert!(energy < 0.01, "{energy} J in frame {frame}");
     }
+}
+
+/// Viscosity alone would shear what gravity has accelerated for a step along the walls.
+#[test]
+fn honey_at_rest_in_a_box_rests() {
+    let mut simulation = simulation(
+        "setup \"honey\" fps=24 frames=8\n\
+         input \"tank\" {\n    box size=\"8 20 8 cm\" centre=\"0 10 0 cm\"\n    invert\n}\n\
+         input \"fill\" {\n    box size=\"8 4 8 cm\" centre=\"0 2 0 cm\"\n}\n\
+         hybrid \"honey\" input=\"fill\" density=\"1400 kg/m3\" voxel=\"5 mm\"\ncollider \"tank\" input=\"tank\"\n\
+         walls\nviscosity viscosity=\"10 Pa·s\"\npressure\ngravity\n",
+    );
+    for _ in 0..8 {
+        simulation.advance_frame(&mut (), |_, _| Ok(())).unwrap_or_else(|why| panic!("{why}"));
+    }
+    let now = simulation.budget().unwrap();
+    let speed = (2.0 * now.kinetic_energy / now.mass).sqrt();
+    println!("honey goes round at {speed:.2e} m/s");
+    assert!(speed < 2e-3, "{speed} m/s");
 }
