@@ -129,6 +129,6 @@ fn what_has_no_level_set_is_refused_with_numbers() {
     let tight: GridDomain = domain(1e-5).with_budget(MemoryBudget::new(10_000_000));
     for extent in [Extent::NARROW, Extent::Full(1.0)] {
         let refused = LevelSet::of_solid("ball", &tight, &ball, extent).unwrap_err().to_string();
-        assert!(refused.contains("10000000 bytes"), "{refused}");
+        assert!(refused.contains("10.0 MB"), "{refused}");
     }
 }

@@ -218,7 +218,7 @@ fn what_cannot_be_filled_is_refused_with_numbers() {
             [stuffing.fill("ball", &ball).unwrap_err(), stuffing.cover("ball", &ball).unwrap_err()]
         {
             let refused = refused.to_string();
-            assert!(refused.contains("10000000 bytes") || refused.contains("cubes"), "{refused}");
+            assert!(refused.contains("10.0 MB") || refused.contains("cubes"), "{refused}");
         }
     }
     // The nodes fit, the tetrahedra do not.

@@ -42,6 +42,8 @@ pub fn expected(scene: &Scene, simulation: &Simulation, contents: &Contents<'_>)
         let across = DVec3::ONE - up;
         (bounds.min * across).cmpge((room.min - slack) * across).all()
             && (bounds.max * across).cmple((room.max + slack) * across).all()
+            // What begins above a slope is not in it.
+            && bounds.min.dot(up) <= room.max.dot(up)
     };
     let is_kept = colliders.as_ref().is_some_and(is_kept);
     if !is_kept {

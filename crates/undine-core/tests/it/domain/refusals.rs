@@ -86,7 +86,7 @@ fn a_box_may_end_where_the_index_range_ends() {
 #[test]
 fn what_passes_the_budget_is_refused_before_it_is_made() {
     let mut domain = tank();
-    let error = refused(&mut domain, &["1331 Buckets", "a box in tank", "160000 bytes"], |d| {
+    let error = refused(&mut domain, &["1331 Buckets", "a box in tank", "160.0 kB"], |d| {
         d.buckets_in_box(d.frame().origin(), d.frame().origin() + 11.0, 0)
     });
     assert!(matches!(error, CoreError::OverBudget { .. }), "{error}");

@@ -147,7 +147,7 @@ fn what_cannot_be_resampled_is_refused_with_numbers() {
     assert!(refused.unwrap_err().to_string().contains("at most ten million"));
     let tight = lattice(DVec3::ZERO, 1e-3).with_budget(MemoryBudget::new(1_000_000));
     let refused = set.resample(&tight, &Pose::IDENTITY, 3e-3, Resampling::Linear);
-    assert!(refused.unwrap_err().to_string().contains("1000000 bytes"));
+    assert!(refused.unwrap_err().to_string().contains("1.0 MB"));
     let nothing = LevelSet::empty("nothing", set.domain(), 0.1).unwrap();
     let other = lattice(DVec3::ZERO, 0.03);
     let found = nothing.resample(&other, &Pose::IDENTITY, 0.1, Resampling::Cubic).unwrap();

@@ -48,7 +48,7 @@ pub fn voxelize(processes: &Arc<dyn Processes>) -> Result<(), Box<dyn Error>> {
     let tight = shared.with_budget(MemoryBudget::new(limit));
     let ball = gallery::sphere(0.5, 3);
     let refused = LevelSet::of_mesh("ball", &tight, &ball, Extent::NARROW, Inside::default());
-    assert!(refused.unwrap_err().to_string().contains("1000 bytes"));
+    assert!(refused.unwrap_err().to_string().contains("1.0 kB"));
     Ok(())
 }
 

@@ -140,8 +140,8 @@ fn what_does_not_fit_is_refused_before_it_is_made() {
         vec![node("sheet", &sides)],
         vec![node("grid-of-curves", &curves)],
         vec![node("tet-box", &[("cells", cells)])],
-        vec![node("box", &[]), node("scatter", &[many.clone()])],
-        vec![node("box", &[]), node("scatter", &[fine.clone()])],
+        vec![node("box", &[]), node("scatter", std::slice::from_ref(&many))],
+        vec![node("box", &[]), node("scatter", std::slice::from_ref(&fine))],
         vec![surface.clone(), node("scatter", &[("on", text("surface")), many])],
         vec![surface, node("scatter", &[("on", text("surface")), fine])],
     ] {
