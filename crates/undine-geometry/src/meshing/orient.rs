@@ -137,11 +137,17 @@ fn patches_to_turn(
         sums.volume += if turned[triangle] { -volume } else { volume };
     }
     let depths = depths(mesh, patch, &is_closed);
-    // A volume that is nothing against the area is rounding.
-    let tells = |sums: &Sums| sums.volume.abs() > 1e-9 * sums.area * sums.area.sqrt();
-    let over = |(sums, (&closed, depth)): (&Sums, (&bool, usize))| match tells(sums) {
+    // A volume that is nothing against the area, or against the box of the patch, is rounding.
+    let size = |bounds: &Option<Bounds>| bounds.map_or(0.0, |bounds| bounds.size().length());
+    let tells = |sums: &Sums, whole: &Option<Bounds>| {
+        let least = (1e-9 * sums.area * sums.area.sqrt()).max(1e-14 * size(whole).powi(3));
+        sums.volume.abs() > least
+    };
+    let over = |((sums, whole), (&closed, depth)): ((&Sums, _), (&bool, usize))| match tells(
+        sums, whole,
+    ) {
         true => (sums.volume < 0.0) ^ (closed && depth % 2 == 1),
         false => 2.0 * sums.turned_area > sums.area,
     };
-    sums.iter().zip(is_closed.iter().zip(depths)).map(over).collect()
+    sums.iter().zip(&whole).zip(is_closed.iter().zip(depths)).map(over).collect()
 }

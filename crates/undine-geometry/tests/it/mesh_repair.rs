@@ -180,6 +180,17 @@ fn open_patches_look_outwards_flat_ones_stay_and_a_moebius_strip_is_told() {
     assert_eq!(orient(&strip).unwrap().twisted, 1);
 }
 
+/// What has neither area nor volume has a volume of rounding, whose sign says nothing.
+#[test]
+fn triangles_without_area_keep_their_side() {
+    let positions = [[-1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.5, -0.5], [1.0, 0.0, -1.0]];
+    let positions = positions.map(DVec3::from_array).to_vec();
+    let triangles = vec![[3, 0, 0], [3, 0, 2], [2, 0, 3], [1, 2, 3]];
+    let mesh = Triangles::new(positions, triangles).unwrap();
+    let again = orient(&orient(&mesh).unwrap().mesh).unwrap();
+    assert_eq!(again.turned, [false; 4]);
+}
+
 proptest! {
     #[test]
     fn any_soup_is_closed_once_all_holes_are_filled(mesh in any_soup()) {
