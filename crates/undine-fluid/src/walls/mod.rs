@@ -26,8 +26,8 @@ pub const DECLARATION: Declaration = Declaration {
     doc: "Makes colliders the walls of fluids, however thin and however they move",
     about: "Every fluid in its scope against every collider and rigid body in its scope. What they leave open of a cell is measured, \
             so that slopes are smooth at any resolution, and a wall thinner than a voxel closes the faces that it crosses. \
-            Particles are followed on their whole way, so that none gets through. Vessels should have walls no thinner than a voxel: beside \
-            thinner ones, liquid may lose some of its volume. Fluids slip along walls unless \
+            Particles are followed on their whole way, so that none gets through. Vessels should have walls no thinner than two voxels: beside \
+            thinner ones, above all round and turned ones, liquid may lose some of its volume. Fluids slip along walls unless \
             `friction` is given; the friction of a collider itself is for what is dry.",
     parameters: &[
         Parameter::number(
