@@ -47,7 +47,11 @@ fn run(case: &Case) -> page::Outcome {
     println!("  {}: {}", case.name, case.doc);
     let result = case.execute();
     for figure in &result.verdict.figures {
-        let mark = if figure.holds { "✓" } else { "✗" };
+        let mark = match (figure.holds, &figure.short) {
+            (true, _) => "✓",
+            (false, Some(_)) => "~",
+            (false, None) => "✗",
+        };
         println!("    {mark} {:<40} {:>16}   wanted {}", figure.name, figure.value, figure.wanted);
     }
     println!(

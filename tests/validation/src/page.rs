@@ -61,6 +61,15 @@ impl Page {
         }
         let passed = results.iter().filter(|result| result.verdict.passed).count();
         let _ = writeln!(text, "- cases: {passed} of {} passed", results.len());
+        let all = || results.iter().flat_map(|result| &result.verdict.figures);
+        let short = all().filter(|figure| figure.short.is_some()).count();
+        if short > 0 {
+            let _ = writeln!(
+                text,
+                "- of {} figures {short} fall short of what is wanted: `~`, with what still has to hold, and why",
+                all().count()
+            );
+        }
         for Outcome { case, verdict, seconds } in results {
             let word = if verdict.passed { "passed" } else { "FAILED" };
             let _ = write!(text, "\n## {}\n\n{} ({word}, {seconds:.1} s)\n\n", case.name, case.doc);
@@ -68,11 +77,12 @@ impl Page {
             for figure in &verdict.figures {
                 let [name, value, wanted] =
                     [&figure.name, &figure.value, &figure.wanted].map(|cell| in_cell(cell));
-                let _ = writeln!(
-                    text,
-                    "| {name} | {value} | {wanted} | {} |",
-                    if figure.holds { "✓" } else { "✗" }
-                );
+                let mark = match &figure.short {
+                    _ if figure.holds => "✓".to_owned(),
+                    Some(why) => format!("~ {}", in_cell(why)),
+                    None => "✗".to_owned(),
+                };
+                let _ = writeln!(text, "| {name} | {value} | {wanted} | {mark} |");
             }
         }
         text
@@ -97,6 +107,25 @@ mod tests {
         let result = BAD.execute();
         assert!(!result.verdict.passed);
         assert!(result.verdict.figures[0].value.contains("no | legs"));
+    }
+
+    #[test]
+    fn a_page_says_why_figures_fall_short() {
+        const SHORT: Case = Case {
+            name: "short",
+            doc: "It is nearly there.",
+            run: || Verdict::new().at_most_or("error", 0.07, [0.05, 0.1], "cells are | coarse"),
+        };
+        let page = Page { name: "beasts", title: "Beasts", cases: &[SHORT] };
+        let results: Vec<Outcome> = page.cases.iter().map(Case::execute).collect();
+        let text = page.markdown(&results, &[]);
+        for part in [
+            "1 of 1 passed",
+            "of 1 figures 1 fall short",
+            "| error | 0.07 | ≤ 0.05 | ~ ≤ 0.1: cells are \\| coarse |",
+        ] {
+            assert!(text.contains(part), "{part} is not in\n{text}");
+        }
     }
 
     #[test]

@@ -13,9 +13,11 @@ pub struct Figure {
     pub wanted: String,
     /// Whether the one meets the other.
     pub holds: bool,
+    /// Where it does not, but is known to: why, and what still has to hold.
+    pub short: Option<String>,
 }
 
-/// The outcome of a case. It starts as passed, and every figure that does not hold fails it.
+/// The outcome of a case. It starts as passed, and every figure that does not hold fails it, unless it is known to fall short.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     /// True while every figure holds.
@@ -57,6 +59,38 @@ impl Verdict {
         self.figure(name, short(value), wanted, (value - expected).abs() <= tolerance)
     }
 
+    /// A figure that should be within `tolerance` of `expected` and is known not to be, for a reason: it is shown as one that falls
+    /// short, and fails the case beyond `bound`. NaN does not hold.
+    pub fn near_or(
+        self,
+        name: &str,
+        value: f64,
+        [expected, tolerance, bound]: [f64; 3],
+        why: &str,
+    ) -> Self {
+        let off = (value - expected).abs();
+        if off <= tolerance || off.is_nan() || off > bound {
+            return self.near(name, value, expected, tolerance);
+        }
+        let wanted = format!("{} ± {}", short(expected), short(tolerance));
+        self.falls_short(name, value, wanted, format!("± {}: {why}", short(bound)))
+    }
+
+    /// The same of a figure that may not be above `limit`.
+    pub fn at_most_or(self, name: &str, value: f64, [limit, bound]: [f64; 2], why: &str) -> Self {
+        if value <= limit || value.is_nan() || value > bound {
+            return self.at_most(name, value, limit);
+        }
+        let wanted = format!("≤ {}", short(limit));
+        self.falls_short(name, value, wanted, format!("≤ {}: {why}", short(bound)))
+    }
+
+    fn falls_short(mut self, name: &str, value: f64, wanted: String, why: String) -> Self {
+        let (name, value) = (name.to_string(), short(value));
+        self.figures.push(Figure { name, value, wanted, holds: false, short: Some(why) });
+        self
+    }
+
     /// A thing that must be the same as `expected`: a count, a hash, a message.
     pub fn same<T: PartialEq + Display>(self, name: &str, value: T, expected: T) -> Self {
         let holds = value == expected;
@@ -77,6 +111,7 @@ impl Verdict {
             value: value.to_string(),
             wanted: wanted.to_string(),
             holds,
+            short: None,
         });
         self
     }
@@ -114,6 +149,20 @@ mod tests {
         assert!(verdict.passed);
         assert!(!verdict.clone().at_least("order", 0.9, 1.0).passed);
         assert!(!verdict.at_least("order", 0.9, 1.0).at_most("error", 0.0, 1.0).passed);
+    }
+
+    #[test]
+    fn what_is_known_to_fall_short_fails_beyond_its_bound_alone() {
+        let judged = |value| {
+            let verdict = Verdict::new().near_or("part", value, [1.0, 0.05, 0.1], "it is coarse");
+            let verdict = verdict.at_most_or("error", value - 1.0, [0.05, 0.1], "it is coarse");
+            let short = verdict.figures.iter().all(|figure| figure.short.is_some());
+            (verdict.passed, short)
+        };
+        assert_eq!(judged(1.04), (true, false));
+        assert_eq!(judged(1.08), (true, true));
+        assert_eq!(judged(1.12), (false, false));
+        assert_eq!(judged(f64::NAN), (false, false));
     }
 
     #[test]

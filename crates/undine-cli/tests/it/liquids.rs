@@ -85,9 +85,10 @@ fn no_liquid_at_all_is_told_of() {
 }
 
 #[test]
-fn liquid_inside_of_a_collider_is_pushed_out_or_removed_and_counted() {
+fn liquid_inside_of_a_collider_is_removed_and_counted() {
     let scene = SCENE.replace("centre=\"0 20 0 cm\"", "centre=\"0 10 0 cm\"");
-    let words = ["warning: water:", "512 particles (", "kg) begin inside of colliders", "removed"];
+    let words =
+        ["warning: water:", " particles (", "kg) begin inside of colliders or bodies", "removed"];
     says(&["run"], &scene, 0, &words);
     let json = ["\"event\":\"warning\"", "begin inside of colliders"];
     says(&["run", "--json"], &scene, 0, &json);

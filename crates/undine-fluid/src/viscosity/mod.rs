@@ -11,7 +11,8 @@
 //! So that the pressure to come is not taken for none, that of the step before acts meanwhile ([`LastPressure`]).
 //!
 //! Rigid bodies in its scope stick to the liquid as walls do, and their velocities are found in the same system: what their
-//! friction takes from the liquid they gain.
+//! friction takes from the liquid they gain. Beside them a face weighs what particles have brought to it, which is what they will take its
+//! new velocity with.
 
 mod coarsen;
 mod coupled;
@@ -162,6 +163,7 @@ impl Operator for Viscosity {
     fn tasks(&self, on: &mut Tasks<Self>) {
         let stores = || self.on.iter().map(|on| StoreId::from(on.field.volume));
         let surfaces = self.on.iter().filter(|on| on.field.distance.is_some());
+        let brought = self.on.iter().filter(|on| on.field.face_mass.is_some());
         let varying = || self.on.iter().filter(|on| on.varying.is_some());
         let carried = varying().filter_map(|on| on.field.particles).map(|it| it.particles);
         if !self.swimmers.is_empty() {
@@ -174,6 +176,7 @@ impl Operator for Viscosity {
                 store.channels(["cells", "mass-density", "open", "wall-v", "wall-distance"])
             }))
             .reads(stores().flat_map(|store| store.channels(["pressure", "v-before"])))
+            .reads(brought.map(|on| StoreId::from(on.field.volume).channel("face-mass")))
             .reads(surfaces.map(|on| StoreId::from(on.field.volume).channel("surface")))
             .reads(carried.flat_map(|particles| {
                 StoreId::from(particles).channels(["position", "mass", "viscosity"])

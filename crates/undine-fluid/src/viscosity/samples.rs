@@ -63,6 +63,9 @@ pub struct Bodies<'a> {
     pub origin: DVec3,
 }
 
+/// By axis and voxel of a Bucket, the mass that particles have brought to faces [kg], and the velocity [m/s].
+type Brought<'a> = [[&'a [f32]; 3]; 2];
+
 /// The equations of a Bucket, and what walls add to them.
 pub type Equations = (Piece, Pull);
 
@@ -81,11 +84,14 @@ impl Samples<'_> {
                 fluid.walls.area.faces.map(|face| volume.around(face, 1)),
                 fluid.walls.velocity.faces.map(|face| volume.around(face, 1)),
             ),
+            self.bodies.and(fluid.face_mass).map(|mass| {
+                [mass, fluid.velocity].map(|mac| mac.faces.map(|face| volume.own(face)))
+            }),
         );
         let accessor = Accessor::new("measure viscosity", domain).over(volume.topology());
         let equations = accessor.map(
             kernel,
-            |here, ((distance, cells, wall), (density, by_cell), walls)| {
+            |here, ((distance, cells, wall), (density, by_cell), walls, brought)| {
                 let mut place = Place::new(self, here.bucket.coord);
                 match distance {
                     Some(distance) => distance.load(&mut place.surface),
@@ -109,7 +115,7 @@ impl Samples<'_> {
                     area[axis].load(&mut place.area[axis]);
                     velocity[axis].load(&mut place.velocity[axis]);
                 }
-                place.varied()
+                place.varied(brought.as_ref())
             },
         )?;
         Ok(equations)
@@ -176,6 +182,11 @@ impl<'a> Place<'a> {
         Some(Piece::Uniform { mass: density, k: (self.samples.scale * viscosity) as f32 })
     }
 
+    /// Of a voxel [m³].
+    fn volume(&self) -> f32 {
+        self.samples.voxel.powi(3) as f32
+    }
+
     /// The part of a sample's cube that is liquid, by the distance to the surface at its middle [m].
     fn liquid(&self, distance: f32) -> f32 {
         (0.5 - distance / self.samples.voxel as f32).clamp(0.0, 1.0)
@@ -214,7 +225,7 @@ impl<'a> Place<'a> {
     }
 
     /// The general case.
-    fn varied(&mut self) -> Equations {
+    fn varied(&mut self, brought: Option<&Brought<'_>>) -> Equations {
         self.treat_walls();
         if self.samples.sticks {
             self.nearest = self.samples.bodies.and_then(|all| all.touched.around(self.bucket));
@@ -223,10 +234,16 @@ impl<'a> Place<'a> {
         let mut piece = Varied::empty();
         for (axis, faces) in faces.iter().enumerate() {
             for voxel in 0..VOXELS {
-                piece.mass[axis][voxel] = match faces[tile_place(voxel)].state {
+                let face = faces[tile_place(voxel)];
+                piece.mass[axis][voxel] = match face.state {
                     State::Air => 0.0,
                     State::Wall => HELD,
-                    State::Liquid => self.mass(axis, voxel, faces[tile_place(voxel)].body),
+                    State::Liquid => {
+                        let brought = brought.filter(|_| face.body != NOBODY);
+                        let mass = brought.map(|[mass, _]| mass[axis][voxel] / self.volume());
+                        let known = mass.filter(|mass| *mass > 0.0);
+                        known.unwrap_or_else(|| self.mass(axis, voxel, face.body))
+                    }
                 };
             }
         }
@@ -241,7 +258,7 @@ impl<'a> Place<'a> {
             self.add_edges(edge, &faces, &mut piece, &mut pull);
         }
         if self.nearest.is_some() {
-            self.add_held(&faces, &mut pull);
+            self.add_held(&faces, brought, &mut pull);
         }
         (Piece::Varied(Box::new(piece)), pull)
     }

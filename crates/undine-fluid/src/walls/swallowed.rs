@@ -1,7 +1,8 @@
-//! Particles that are inside of walls: pushed out where they are near the surface, ended where they are not.
+//! Particles that are inside of walls and bodies: pushed out where that is next to nothing, ended where it is not.
 //!
-//! Liquid may begin inside of a collider, or be born there. What is deeper than a voxel has no way out that would be its own,
-//! so that it ends; how much that was is told.
+//! Liquid may begin inside of a solid, as where a body is put into a full tank. What the solid takes the place of is not there: pushed
+//! out, it would lie around the solid twice as dense, weigh what it weighs, and carry a momentum that the solid never gave. In
+//! later steps what is deeper than a voxel has no way out that would be its own. How much ends is told.
 
 use super::near::{Near, Union};
 use undine_core::glam::{DVec3, IVec3};
@@ -21,8 +22,11 @@ pub struct Swallowed {
     pub mass: f64,
 }
 
-/// What is inside by no more than so many voxels is pushed out.
+/// During a run, what is inside by no more than so many voxels is pushed out.
 pub const PUSHED: f64 = 1.0;
+/// What begins inside by no more than so many voxels is pushed out: as far as the surfaces of a wall and of what fills it to the rim may
+/// be apart by how they are measured.
+const ROUNDING: f64 = 0.1;
 /// How often what is pushed out of one collider, into another, is pushed again.
 const MOST_PUSHES: usize = 4;
 
@@ -60,7 +64,7 @@ pub fn take_out(
             }
             let corner = frame.corner(here.bucket);
             for (n, (offset, mass)) in position.iter_mut().zip(mass).enumerate() {
-                match inside(&near, corner + offset.as_dvec3(), PUSHED * voxel, apart) {
+                match inside(&near, corner + offset.as_dvec3(), ROUNDING * voxel, apart) {
                     Inside::Not => {}
                     Inside::Just(out) => {
                         *offset = (out - corner).as_vec3();
@@ -171,16 +175,10 @@ impl Swallowed {
     pub fn tell(&self, object: &str, when: &str) {
         if self.ended > 0.0 {
             tracing::warn!(
-                "{object}: {} particles ({:.4} kg) {when} inside of colliders by more than a voxel, and are removed; {} were less \
-                 deep and are pushed out. Move the liquid or the colliders apart if that is not meant",
+                "{object}: {} particles ({:.4} kg) {when} inside of colliders or bodies, and are removed. Move the liquid or those apart \
+                 if that is not meant",
                 self.ended,
-                self.mass,
-                self.pushed
-            );
-        } else if self.pushed > 0.0 {
-            tracing::warn!(
-                "{object}: {} particles {when} inside of colliders by less than a voxel, and are pushed out",
-                self.pushed
+                self.mass
             );
         }
     }

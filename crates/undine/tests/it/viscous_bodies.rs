@@ -153,7 +153,7 @@ fn a_spinning_ball_is_slowed_by_its_oil() {
         half: false,
     };
     let error = spinning(&scene, 10);
-    assert!(error < 0.4, "{error}");
+    assert!(error < 0.2, "{error}");
 }
 
 /// Half under the surface of a liquid that fills its bowl to its middle, a ball of half the density has half of all: the surface
@@ -169,7 +169,7 @@ fn a_floating_ball_is_slowed_as_one_under_the_surface_is() {
         half: true,
     };
     let error = spinning(&scene, 10);
-    assert!(error < 0.4, "{error}");
+    assert!(error < 0.2, "{error}");
 }
 
 /// From the middle of a round tank of 1/λ times its radius a ball settles at Stokes' speed times

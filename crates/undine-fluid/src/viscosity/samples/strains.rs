@@ -1,10 +1,11 @@
 //! The strains between faces, and what walls have of them.
 
-use super::{Face, NEAR, Place, State, each, unit};
+use super::{Brought, CLOSED, Face, NEAR, Place, State, each, unit};
 use crate::viscosity::grips::{Levers, Motion, Pull, voxel_of};
 use crate::viscosity::piece::{STEP, VOXELS, Varied, across, in_tile, tile_place};
 use crate::viscosity::touched::NOBODY;
 use undine_core::glam::{DVec3, IVec3};
+use undine_core::volume::Resolution;
 
 /// The part of a strain that two faces make: e = s (upper − lower) + known.
 struct Difference {
@@ -18,8 +19,14 @@ struct Difference {
 }
 
 impl Place<'_> {
-    /// Tells which faces bodies hold.
-    pub(super) fn add_held(&self, faces: &[Vec<Face>; 3], pull: &mut Pull) {
+    /// Tells which faces bodies hold. What particles have brought to those that are open is carried along by the body, and weighs
+    /// on it.
+    pub(super) fn add_held(
+        &self,
+        faces: &[Vec<Face>; 3],
+        brought: Option<&Brought<'_>>,
+        pull: &mut Pull,
+    ) {
         for (axis, faces) in faces.iter().enumerate() {
             for voxel in 0..VOXELS {
                 let at = tile_place(voxel);
@@ -27,6 +34,19 @@ impl Place<'_> {
                 if face.state == State::Wall && face.body != NOBODY {
                     let lever = self.lever(axis, at, face.body);
                     pull.grips().held.push(((axis * VOXELS + voxel) as u32, face.body, lever));
+                    let [x, y, z] = Resolution::R8.coords(voxel).map(|c| c as i32);
+                    let area = self.area[axis].values()[self.area[axis].index(x, y, z)];
+                    let Some([mass, velocity]) = brought.filter(|_| area > CLOSED) else {
+                        continue;
+                    };
+                    let mass = f64::from(mass[axis][voxel] / self.volume());
+                    if mass <= 0.0 {
+                        continue;
+                    }
+                    let mut along = Levers::default();
+                    along.add(face.body, 1.0, &lever);
+                    pull.block(mass, &along, &along);
+                    pull.push(-mass * f64::from(velocity[axis][voxel]), &along);
                 }
             }
         }
