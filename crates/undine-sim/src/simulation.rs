@@ -552,6 +552,20 @@ impl Simulation {
                 (longest.step, longest.asks) = (step, path.to_owned());
             }
         }
+        let is_fixed = matches!(self.timeline.substeps, Substeps::Fixed(_));
+        let at_work = self.tree.behaviors.iter().filter(|entry| entry.left_out.is_none());
+        for entry in at_work.filter(|_| !is_fixed) {
+            for (object, speed) in entry.behavior.brings(times) {
+                let object = self.world.object(object);
+                let voxel = self.world.domains[object.domain].frame().voxel_size(0);
+                let step = courant.longest_step(speed, voxel);
+                longest.of_all = longest.of_all.min(step);
+                let counts = !of_fluids_alone || object.offers.fluid.is_some();
+                if counts && step < longest.step {
+                    (longest.step, longest.asks) = (step, entry.path.clone());
+                }
+            }
+        }
         // What every process finds is the same where Objects reduce it, as they should; a step that differs would part them.
         longest.step = self.world.processes().all_min_f64(longest.step)?;
         Ok(longest)
