@@ -146,13 +146,13 @@ impl Operator for Emit {
         Ok(())
     }
 
-    fn brings(&self, times: [f64; 2]) -> Vec<(ObjectId, f64)> {
+    fn brings(&self, times: [f64; 2]) -> Option<Vec<(ObjectId, f64)>> {
         let [from, to] = times.map(|time| time.clamp(self.window[0], self.window[1]));
         if self.site.is_none() || from >= to || self.rate.largest(from, to) == 0.0 {
-            return Vec::new();
+            return Some(Vec::new());
         }
         let own: f64 = self.speeds.iter().map(|setting| setting.largest(from, to)).sum();
-        vec![(self.into.0, own + self.carried(from))]
+        Some(vec![(self.into.0, own + self.carried(from))])
     }
 
     fn tasks(&self, on: &mut Tasks<Self>) {

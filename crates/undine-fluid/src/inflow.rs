@@ -99,9 +99,9 @@ impl Operator for Inflow {
         Ok(())
     }
 
-    fn brings(&self, [from, to]: [f64; 2]) -> Vec<(ObjectId, f64)> {
+    fn brings(&self, [from, to]: [f64; 2]) -> Option<Vec<(ObjectId, f64)>> {
         let speed = self.wind.as_ref().map_or(0.0, |wind| wind.largest(from, to));
-        self.on.iter().map(|on| (on.object, speed)).collect()
+        Some(self.on.iter().map(|on| (on.object, speed)).collect())
     }
 
     fn tasks(&self, on: &mut Tasks<Self>) {

@@ -169,11 +169,11 @@ impl Operator for Stamp {
         Ok(())
     }
 
-    fn brings(&self, times: [f64; 2]) -> Vec<(ObjectId, f64)> {
+    fn brings(&self, times: [f64; 2]) -> Option<Vec<(ObjectId, f64)>> {
         let [from, to] = times.map(|time| time.clamp(self.window[0], self.window[1]));
         let is_active = self.active.as_ref().is_none_or(|active| active.is_ever(from, to));
         let Some((_, motion)) = self.velocity.filter(|_| from < to && is_active) else {
-            return Vec::new();
+            return Some(Vec::new());
         };
         let bounds = self.solid.as_ref().and_then(|solid| solid.bounds());
         let carried = motion.zip(bounds).map_or(0.0, |((pose, twist), bounds)| {
@@ -182,7 +182,7 @@ impl Operator for Stamp {
         });
         let speed = self.wind.as_ref().map_or(0.0, |wind| wind.largest(from, to)) + carried;
         let comes = self.solid.is_some();
-        self.on.iter().filter(|_| comes).map(|on| (on.object, speed)).collect()
+        Some(self.on.iter().filter(|_| comes).map(|on| (on.object, speed)).collect())
     }
 
     fn tasks(&self, on: &mut Tasks<Self>) {

@@ -152,9 +152,9 @@ impl Operator for Source {
         Ok(())
     }
 
-    fn brings(&self, times: [f64; 2]) -> Vec<(ObjectId, f64)> {
+    fn brings(&self, times: [f64; 2]) -> Option<Vec<(ObjectId, f64)>> {
         let fastest = self.stream.as_ref().and_then(|stream| stream.fastest(times));
-        fastest.map(|speed| (self.into.object, speed)).into_iter().collect()
+        Some(fastest.map(|speed| (self.into.object, speed)).into_iter().collect())
     }
 
     fn tasks(&self, on: &mut Tasks<Self>) {

@@ -26,9 +26,9 @@ pub trait Operator: Send + Sized + 'static {
     }
 
     /// The Objects that it brings something into between two times [s], and how fast that is at most when it comes [m/s]: steps are as short as that
-    /// needs before any of it is there.
-    fn brings(&self, _times: [f64; 2]) -> Vec<(ObjectId, f64)> {
-        Vec::new()
+    /// needs before any of it is there. `None` of what never brings anything.
+    fn brings(&self, _times: [f64; 2]) -> Option<Vec<(ObjectId, f64)>> {
+        None
     }
 
     /// What it adds to the coupled system, if anything.
@@ -74,8 +74,8 @@ impl<O: Operator> Behavior for OperatorBehavior<O> {
         self.action.as_mut().map_or(Ok(()), |action| action.it.look_at_start(world, now))
     }
 
-    fn brings(&self, times: [f64; 2]) -> Vec<(ObjectId, f64)> {
-        self.action.as_ref().map_or_else(Vec::new, |action| action.it.brings(times))
+    fn brings(&self, times: [f64; 2]) -> Option<Vec<(ObjectId, f64)>> {
+        self.action.as_ref().and_then(|action| action.it.brings(times))
     }
 
     fn coupling(&mut self) -> Option<&mut dyn Coupling> {
