@@ -357,3 +357,17 @@ render enabled=#false
         }
     }
 }
+
+/// Springs give way, so that nothing bounces off them as it is asked to.
+#[test]
+fn bounces_that_penalties_cannot_make_are_told_of() {
+    let scene = "setup \"a\" frames=2\ninput \"floor\" {\n    plane\n}\ninput \"ball\" {\n    sphere radius=\"10 cm\" centre=\"0 1 0 m\"\n}\n\
+                 collider \"floor\" input=\"floor\"\nrigid-body \"ball\" input=\"ball\" velocity=\"0 -200 0 m/s\"\n\
+                 collision restitution=1 response=\"RESPONSE\"\n";
+    let told = check(&scene.replace("RESPONSE", "penalty"), "");
+    for word in ["`collision`", "nothing", "bounces", "restitution", "leave `response` away"] {
+        assert!(told.contains(word), "no {word} in\n{told}");
+    }
+    assert_eq!(check(&scene.replace("RESPONSE", "hard"), ""), "");
+    assert_eq!(check(&scene.replace("RESPONSE", "penalty").replace("restitution=1", ""), ""), "");
+}
