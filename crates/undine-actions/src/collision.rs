@@ -123,6 +123,13 @@ impl Operator for Collision {
             friction: None,
         };
         collision.update(ingest)?;
+        if collision.touching.as_ref().is_some_and(Touching::swallows_bounces) {
+            tracing::warn!(
+                "`{}`: nothing that touches by `response=\"penalty\"` bounces: its `restitution` counts for particles alone, and springs take the energy \
+                 of an impact, the more of it the longer the step; leave `response` away where things are to bounce",
+                ingest.path
+            );
+        }
         Ok(Some(collision))
     }
 

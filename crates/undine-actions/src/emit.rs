@@ -110,6 +110,8 @@ pub struct Emit {
     site: Option<Site>,
     motion: Option<Motion>,
     rate: Setting,
+    /// `velocity`, `speed` and `jitter`.
+    speeds: [Setting; 3],
     velocity: DVec3,
     speed: f64,
     jitter: f64,
@@ -142,6 +144,15 @@ impl Operator for Emit {
     fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
         *self = Self::of(ingest, self.into)?;
         Ok(())
+    }
+
+    fn brings(&self, times: [f64; 2]) -> Option<Vec<(ObjectId, f64)>> {
+        let [from, to] = times.map(|time| time.clamp(self.window[0], self.window[1]));
+        if self.site.is_none() || from >= to || self.rate.largest(from, to) == 0.0 {
+            return Some(Vec::new());
+        }
+        let own: f64 = self.speeds.iter().map(|setting| setting.largest(from, to)).sum();
+        Some(vec![(self.into.0, own + self.carried(from))])
     }
 
     fn tasks(&self, on: &mut Tasks<Self>) {
@@ -194,8 +205,11 @@ impl Emit {
             let what = format!("it ends at {} s, before it begins at {} s", window[1], window[0]);
             return Err(ingest.bad("end", what, "let it end later, or begin earlier"));
         }
-        let rate = ingest.scope.setting("rate", None).map(|(rate, _)| rate);
-        let rate = rate.unwrap_or_else(|| Setting::from(0.0));
+        let setting = |name: &str| {
+            let set = ingest.scope.setting(name, None).map(|(set, _)| set);
+            set.unwrap_or_else(|| Setting::from(0.0))
+        };
+        let rate = setting("rate");
         let path_number =
             ingest.path.bytes().fold(0, |sum, byte| random::bits(sum, u64::from(byte)));
         Ok(Self {
@@ -204,6 +218,7 @@ impl Emit {
             site,
             motion: data.motion.clone(),
             rate,
+            speeds: ["velocity", "speed", "jitter"].map(setting),
             velocity: values.vector("velocity")?,
             speed: number("speed")?,
             jitter: number("jitter")?,
@@ -214,6 +229,23 @@ impl Emit {
             window,
             seed: random::bits(values.integer("seed")? as u64, path_number),
         })
+    }
+
+    /// How fast the places where they are born are at most at a time [m/s], times `inherit`.
+    fn carried(&self, time: f64) -> f64 {
+        let Some(motion) = &self.motion else { return 0.0 };
+        let (pose, twist) = (motion.pose(time), motion.twist(time));
+        let places: Vec<DVec3> = match &self.site {
+            None => Vec::new(),
+            Some(Site::Points(points)) => points.iter().map(|at| pose.to_world(*at)).collect(),
+            Some(Site::Surface(mesh)) => {
+                let corners = mesh.bounds().into_iter().flat_map(|bounds| bounds.corners());
+                corners.map(|at| pose.to_world(at)).collect()
+            }
+            Some(Site::Inside(_, bounds)) => bounds.corners().to_vec(),
+        };
+        let speed = |at: DVec3| twist.at(at - pose.translation).length();
+        self.inherit.abs() * places.into_iter().map(speed).fold(0.0, f64::max)
     }
 
     fn be_born(&mut self, world: &mut World, now: &Moment) -> Result<()> {

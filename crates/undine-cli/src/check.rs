@@ -32,7 +32,7 @@ pub fn check(arguments: &Check) -> ExitCode {
     };
     working.end();
     eprint!("{}", advice(&scene, &simulation).render(width()));
-    warnings::take().iter().for_each(|warning| eprintln!("warning: {warning}"));
+    warnings::take().iter().for_each(|told| eprintln!("{told}"));
     let working = Working::begin("looking at the first frame", false);
     let found = match estimate(&scene, &mut simulation) {
         Ok(found) => found,

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use undine::Listener;
-use undine::run::{FrameReport, end_at_once, line};
+use undine::run::{FrameReport, Told, end_at_once, line};
 use undine_core::memory::in_words;
 use undine_scene::Report;
 
@@ -70,9 +70,12 @@ impl Progress {
         self
     }
 
-    /// Tells of the warnings since it was asked last; of a run that has not begun there is nobody else who would.
+    /// Tells of the warnings and notes since it was asked last; of a run that has not begun there is nobody else who would.
     pub fn warn(&mut self) {
-        warnings::take().iter().for_each(|warning| self.warning(warning));
+        warnings::take().iter().for_each(|told| match told {
+            Told::Warning(warning) => self.warning(warning),
+            Told::Note(note) => self.note(note),
+        });
     }
 
     fn works_on(&self, frame: i64) {
@@ -161,7 +164,7 @@ impl Listener for Progress {
         self.reading.tell(self.style != Style::People, "frames", all, read);
     }
 
-    fn warnings(&mut self) -> Vec<String> {
+    fn told(&mut self) -> Vec<Told> {
         warnings::take()
     }
 

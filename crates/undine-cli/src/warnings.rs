@@ -1,4 +1,5 @@
-//! Warnings of everything below: what they tell by `tracing::warn!` is kept until it can be printed without spoiling a line.
+//! Warnings and notes of everything below: what it tells by `tracing::warn!` and `tracing::info!` is kept until it can be printed without
+//! spoiling a line.
 
 use std::fmt::Debug;
 use std::sync::{Mutex, PoisonError};
@@ -6,37 +7,45 @@ use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
+use undine::run::Told;
 
 /// What was told and not printed yet.
-static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+static TOLD: Mutex<Vec<Told>> = Mutex::new(Vec::new());
 
 /// No more than this is kept, should nobody ask.
 const MOST: usize = 1000;
 
-/// Keeps warnings.
+/// Keeps warnings and notes.
 pub struct Warnings;
 
-/// The warnings since it was asked last, in their order.
-pub fn take() -> Vec<String> {
+/// The warnings and notes since it was asked last, in their order.
+pub fn take() -> Vec<Told> {
     std::mem::take(&mut TOLD.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 impl<S: Subscriber> Layer<S> for Warnings {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        if *event.metadata().level() != Level::WARN {
-            return;
-        }
+        let kind = match *event.metadata().level() {
+            Level::WARN => Told::Warning,
+            // Those of libraries that we use are not for people.
+            Level::INFO if event.metadata().target().starts_with("undine") => Told::Note,
+            _ => return,
+        };
         let mut message = Message::default();
         event.record(&mut message);
-        tell(message.0);
+        keep(kind(message.0));
     }
 }
 
 /// Keeps a warning until it can be printed.
 pub fn tell(warning: String) {
+    keep(Told::Warning(warning));
+}
+
+fn keep(new: Told) {
     let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
     if told.len() < MOST {
-        told.push(warning);
+        told.push(new);
     }
 }
 

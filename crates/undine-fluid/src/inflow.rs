@@ -9,7 +9,7 @@ use crate::pressure::layers::{bits, is_on};
 use crate::source::boundary::{Closed, Face};
 use undine_core::glam::{DVec3, Vec3};
 use undine_core::{Accessor, DiscreteVolume, GridDomain};
-use undine_schema::{Declaration, Dimension, Kind, Parameter};
+use undine_schema::{Declaration, Dimension, Kind, Parameter, Setting};
 use undine_sim::offers::FluidField;
 use undine_sim::{Ingest, Moment, ObjectId, Operator, Result, Stage, StoreId, Tasks, World};
 
@@ -47,6 +47,7 @@ pub const DECLARATION: Declaration = Declaration {
 pub struct Inflow {
     on: Vec<On>,
     velocity: DVec3,
+    wind: Option<Setting>,
     is_everywhere: bool,
     axes: [bool; 3],
 }
@@ -73,7 +74,8 @@ impl Operator for Inflow {
             );
             return Ok(None);
         }
-        let mut inflow = Self { on, velocity: DVec3::ZERO, is_everywhere: false, axes: [true; 3] };
+        let mut inflow =
+            Self { on, velocity: DVec3::ZERO, wind: None, is_everywhere: false, axes: [true; 3] };
         inflow.update(ingest)?;
         Ok(Some(inflow))
     }
@@ -81,6 +83,7 @@ impl Operator for Inflow {
     fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
         let values = ingest.values();
         self.velocity = values.vector("velocity")?;
+        self.wind = ingest.scope.setting("velocity", None).map(|(wind, _)| wind);
         self.is_everywhere = values.text("sides")? == "all";
         if let Some(axes) = values.optional_text("axes")? {
             if axes.is_empty() || !axes.chars().all(|axis| "xyz".contains(axis)) {
@@ -94,6 +97,11 @@ impl Operator for Inflow {
             self.axes = ['x', 'y', 'z'].map(|axis| axes.contains(axis));
         }
         Ok(())
+    }
+
+    fn brings(&self, [from, to]: [f64; 2]) -> Option<Vec<(ObjectId, f64)>> {
+        let speed = self.wind.as_ref().map_or(0.0, |wind| wind.largest(from, to));
+        Some(self.on.iter().map(|on| (on.object, speed)).collect())
     }
 
     fn tasks(&self, on: &mut Tasks<Self>) {

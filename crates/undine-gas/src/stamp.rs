@@ -8,7 +8,7 @@ use std::sync::Arc;
 use undine_core::glam::DVec3;
 use undine_core::{Accessor, Frame, Handle};
 use undine_geometry::{Pose, Solid, Twist};
-use undine_schema::{Declaration, Dimension, Kind, Parameter, Type, Value};
+use undine_schema::{Declaration, Dimension, Kind, Parameter, Setting, Type, Value};
 use undine_sim::offers::{FineGrid, FluidField};
 use undine_sim::{
     Ingest, Moment, ObjectId, Operator, Result, SimError, Stage, StoreId, Tasks, World,
@@ -76,7 +76,9 @@ pub struct Stamp {
     solid: Option<Arc<dyn Solid + Send>>,
     /// Its velocity [m/s], and the motion of the solid that is added to it.
     velocity: Option<(DVec3, Option<(Pose, Twist)>)>,
+    wind: Option<Setting>,
     is_active: bool,
+    active: Option<Setting>,
     window: [f64; 2],
     /// Whether it was looked whether it touches anything.
     is_checked: bool,
@@ -113,7 +115,9 @@ impl Operator for Stamp {
             on,
             solid: None,
             velocity: None,
+            wind: None,
             is_active: true,
+            active: None,
             window: [f64::NEG_INFINITY, f64::INFINITY],
             is_checked: false,
         };
@@ -142,6 +146,8 @@ impl Operator for Stamp {
             (motion.pose(ingest.time), twist)
         });
         self.velocity = values.optional_vector("velocity")?.map(|velocity| (velocity, motion));
+        let setting = |name: &str| ingest.scope.setting(name, None).map(|(setting, _)| setting);
+        (self.wind, self.active) = (setting("velocity"), setting("active"));
         for on in &mut self.on {
             let volume = &ingest.world.volumes[on.cargo.volume];
             let handle = |name: &str| volume.handle::<f32>(name).ok();
@@ -161,6 +167,22 @@ impl Operator for Stamp {
             }
         }
         Ok(())
+    }
+
+    fn brings(&self, times: [f64; 2]) -> Option<Vec<(ObjectId, f64)>> {
+        let [from, to] = times.map(|time| time.clamp(self.window[0], self.window[1]));
+        let is_active = self.active.as_ref().is_none_or(|active| active.is_ever(from, to));
+        let Some((_, motion)) = self.velocity.filter(|_| from < to && is_active) else {
+            return Some(Vec::new());
+        };
+        let bounds = self.solid.as_ref().and_then(|solid| solid.bounds());
+        let carried = motion.zip(bounds).map_or(0.0, |((pose, twist), bounds)| {
+            let speed = |at: DVec3| twist.at(at - pose.translation).length();
+            bounds.corners().into_iter().map(speed).fold(0.0, f64::max)
+        });
+        let speed = self.wind.as_ref().map_or(0.0, |wind| wind.largest(from, to)) + carried;
+        let comes = self.solid.is_some();
+        Some(self.on.iter().filter(|_| comes).map(|on| (on.object, speed)).collect())
     }
 
     fn tasks(&self, on: &mut Tasks<Self>) {

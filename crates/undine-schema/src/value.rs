@@ -254,6 +254,31 @@ impl Setting {
         ends.windows(2).map(piece).sum()
     }
 
+    /// Its values at two times [s] and at all keys between them. Since no way between keys passes beyond them, each of its numbers is least and most at one of
+    /// these.
+    pub fn between(&self, from: f64, to: f64) -> Vec<Value> {
+        let keys = match self {
+            Self::Constant(value) => return vec![value.clone()],
+            Self::Keyed(keys) => keys,
+        };
+        let inside = keys.keys().iter().filter(|key| from < key.time && key.time < to);
+        let ends = [from, to].map(|time| keys.at(time));
+        ends.into_iter().chain(inside.map(|key| key.value.clone())).collect()
+    }
+
+    /// The largest size of a number or vector between two times [s]; 0 of what is neither.
+    pub fn largest(&self, from: f64, to: f64) -> f64 {
+        let size = |value: Value| {
+            value.numbers().map_or(0.0, |all| all.iter().map(|n| n * n).sum::<f64>().sqrt())
+        };
+        self.between(from, to).into_iter().map(size).fold(0.0, f64::max)
+    }
+
+    /// Whether a flag is set at any time between two [s].
+    pub fn is_ever(&self, from: f64, to: f64) -> bool {
+        self.between(from, to).contains(&Value::Flag(true))
+    }
+
     /// Whether it changes over time.
     pub fn is_keyed(&self) -> bool {
         matches!(self, Self::Keyed(_))
@@ -390,6 +415,29 @@ mod tests {
             assert!((parts - found).abs() < 1e-12);
         }
         assert_eq!(Setting::from(3.0).integral(1.0, 3.0), 6.0);
+    }
+
+    #[test]
+    fn the_largest_value_between_two_times_is_at_one_of_them_or_at_a_key() {
+        for (_, way) in Interpolation::WORDS {
+            let setting = Setting::from(keys(&[(0.0, 1.0), (1.0, -3.0), (4.0, 2.0)], *way));
+            for (from, to) in [(-1.0, 0.5), (0.2, 0.9), (0.5, 1.5), (1.2, 3.0), (3.0, 9.0)] {
+                let at = |n: u32| from + (to - from) * f64::from(n) / 1000.0;
+                let sizes = (0..=1000).map(|n| setting.at(at(n)).numbers().unwrap()[0].abs());
+                let most = sizes.fold(0.0, f64::max);
+                let largest = setting.largest(from, to);
+                assert!((largest - most).abs() < 1e-2, "{way:?}, {from} to {to}: {largest}");
+            }
+        }
+        assert_eq!(Setting::from([0.0, -3.0, 4.0]).largest(0.0, 1.0), 5.0);
+        let key = |time, flag| Key { time, value: Value::Flag(flag) };
+        let flags = vec![key(0.0, false), key(1.0, true), key(2.0, false)];
+        let flag = Setting::from(Keys::new(flags, Interpolation::Hold).unwrap());
+        let found = [(0.0, 0.9), (0.0, 1.0), (0.0, 3.0), (1.5, 3.0), (2.0, 3.0)];
+        assert_eq!(
+            found.map(|(from, to)| flag.is_ever(from, to)),
+            [false, true, true, true, false]
+        );
     }
 
     #[test]

@@ -98,6 +98,12 @@ pub trait Behavior: Send {
         0.0
     }
 
+    /// The Objects that it brings something into between two times [s], and how fast that is at most when it comes [m/s]; `None` of what never
+    /// brings anything.
+    fn brings(&self, _times: [f64; 2]) -> Option<Vec<(ObjectId, f64)>> {
+        None
+    }
+
     /// The mesh that it has written with every frame, if any.
     fn skin(&self) -> Option<&Skin> {
         None

@@ -247,6 +247,7 @@ impl Simulation {
         // What a file, a kernel or a host application has put there since the last frame.
         self.check_finite(&now)?;
         self.run_stages(Stage::of(Pace::Frame, true), &now, observer)?;
+        self.look_ahead(&now)?;
         for piece in 0..pieces {
             let at = |piece: u32| {
                 start + self.timeline.frame_time() * f64::from(piece) / f64::from(pieces)
@@ -302,6 +303,27 @@ impl Simulation {
         lengthened.tell(frame, &self.timeline);
         self.clock.frame = frame;
         moment(self, outputs - 1)
+    }
+
+    /// Brings what will bring something up to date where a frame begins: the length of its first step goes by that, and must not depend on whether a run
+    /// was resumed here.
+    fn look_ahead(&mut self, now: &Moment) -> Result<()> {
+        if matches!(self.timeline.substeps, Substeps::Fixed(_)) {
+            return Ok(());
+        }
+        for behavior in 0..self.tree.behaviors.len() {
+            let entry = &self.tree.behaviors[behavior];
+            if entry.left_out.is_some() || entry.behavior.brings([now.time; 2]).is_none() {
+                continue;
+            }
+            let owner = entry.path.clone();
+            let (stage, task) = (Stage::BeginSubstep, "take animated values");
+            let place = || Place { now: *now, stage, owner: owner.clone(), task };
+            let times = [now.time; 2];
+            build::update(&mut self.tree, behavior, &*self.inputs, &mut self.world, times)
+                .map_err(|why| why.at(place))?;
+        }
+        Ok(())
     }
 
     /// One substep: what comes before the Newton loop, the loop, what comes after.
@@ -550,6 +572,20 @@ impl Simulation {
             let counts = !of_fluids_alone || self.world.object(object.id()).offers.fluid.is_some();
             if counts && (step < longest.step || step.is_nan()) {
                 (longest.step, longest.asks) = (step, path.to_owned());
+            }
+        }
+        let is_fixed = matches!(self.timeline.substeps, Substeps::Fixed(_));
+        let at_work = self.tree.behaviors.iter().filter(|entry| entry.left_out.is_none());
+        for entry in at_work.filter(|_| !is_fixed) {
+            for (object, speed) in entry.behavior.brings(times).into_iter().flatten() {
+                let object = self.world.object(object);
+                let voxel = self.world.domains[object.domain].frame().voxel_size(0);
+                let step = courant.longest_step(speed, voxel);
+                longest.of_all = longest.of_all.min(step);
+                let counts = !of_fluids_alone || object.offers.fluid.is_some();
+                if counts && step < longest.step {
+                    (longest.step, longest.asks) = (step, entry.path.clone());
+                }
             }
         }
         // What every process finds is the same where Objects reduce it, as they should; a step that differs would part them.

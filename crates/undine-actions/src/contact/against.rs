@@ -5,7 +5,7 @@
 //! way that it has left behind, that counts, as it does for particles.
 
 use super::features::way_of;
-use super::find::{Found, Key, Near, Part, Surroundings, overlap};
+use super::find::{Found, Key, Near, Part, Surroundings, below, overlap};
 use super::{BODY_FRICTION, Bodies};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -329,7 +329,7 @@ impl Surroundings<'_> {
             },
             first: Part::Particles { object: side.object, on },
             second: solid.part,
-            at: near.point,
+            at: below(to, &near, &solid.part),
             contact,
             places: [to, near.point],
             reach: radius,

@@ -10,7 +10,7 @@
 //! friction in finite freedom dynamics*). On its way down to the surface it has come from elsewhere, which is no slip.
 
 use super::against::{SAME_PLANE, Solids, deepest, is_clear, met_on_the_way, touch, touch_inside};
-use super::find::{ACCELERATION, Found, Key, Near, Part, Surroundings};
+use super::find::{ACCELERATION, Found, Key, Near, Part, Surroundings, below};
 use super::{Bodies, SKIN, Side};
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
@@ -252,7 +252,8 @@ impl Surroundings<'_> {
         if near.gap >= margin {
             return None;
         }
-        let at = near.point + tip.reject_from_normalized(near.normal);
+        let core = now.to_world(place.probe.core);
+        let at = below(core, &near, &solid.part) + tip.reject_from_normalized(near.normal);
         let arm = at - own.centre();
         let way = |to: &Pose| match place.rolls {
             true => way_of([start, to], own.pivot, arm),

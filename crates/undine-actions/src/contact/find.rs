@@ -212,6 +212,15 @@ impl Surroundings<'_> {
     }
 }
 
+/// Where the force of a touch acts [m] on what is at a place in the end [m]: below that, on the plane of the touch. What the scene moves may have been met on
+/// the way, which went on along it: from where they met, the lever would be as long as the rest of the way, and what only slides would be spun.
+pub(super) fn below(place: DVec3, near: &Near, second: &Part) -> DVec3 {
+    match second {
+        Part::Still => place - near.normal * (place - near.point).dot(near.normal),
+        _ => near.point,
+    }
+}
+
 impl Side {
     pub(super) fn radius(&self, n: usize) -> f64 {
         self.radius[n]

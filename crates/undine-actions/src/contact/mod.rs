@@ -183,6 +183,11 @@ impl Touching {
         }))
     }
 
+    /// Whether it is asked for bounces that it cannot make: springs give way to an impact, and what they give back follows from the step.
+    pub fn swallows_bounces(&self) -> bool {
+        self.manner.stiffness.is_some() && self.manner.restitution > 0.0
+    }
+
     /// The stores that it looks at.
     pub fn reads(&self, world: &World) -> Vec<ChannelKey> {
         let mut stores: Vec<StoreId> = Vec::new();

@@ -112,8 +112,28 @@ collider "ball" input="ball"
                 assert!(found.error.contains(word), "no {word} in\n{}", found.error);
             }
         }
+        // Another number, which can be read as well: the time of a frame, where a shape is, what a clip is called.
+        let digit = |n: &usize| bytes[*n].is_ascii_digit() && bytes[n - 1] == b' ';
+        let places: Vec<usize> = match name.ends_with(".usda") {
+            true => (1..bytes.len()).filter(digit).skip(1).step_by(5).take(4).collect(),
+            false => (100..bytes.len()).step_by(bytes.len() / 3).collect(),
+        };
+        for place in places {
+            let mut altered = bytes.clone();
+            altered[place] ^= 1;
+            std::fs::write(&path, &altered).unwrap();
+            let found = ended(&["verify", &stage.scene()]);
+            assert_eq!(found.code, 5, "{name}, byte {place}: {}{}", found.out, found.error);
+            assert!(found.error.contains(&format!("{name} is damaged")), "{}", found.error);
+        }
         std::fs::write(&path, bytes).unwrap();
     }
+    // One of an older version says nothing of its checksum.
+    let root = String::from_utf8(whole["thrown.usda"].clone()).unwrap();
+    let bare: Vec<&str> = root.lines().filter(|line| !line.starts_with("# crc32 ")).collect();
+    assert!(bare.len() < root.lines().count(), "{root}");
+    std::fs::write(stage.cache().join("thrown.usda"), bare.join("\n") + "\n").unwrap();
+    assert!(succeeds(&["verify", &stage.scene()]).contains("is whole"));
     for name in ["thrown.usda", "thrown.shapes.usdc", "balls.clips.usda"] {
         std::fs::write(stage.cache().join(name), "").unwrap();
     }

@@ -181,3 +181,54 @@ fn walls_that_stick_because_of_bodies_are_told_of() {
     let words = ["`non-stick` is left out", "Make the bodies kinematic"];
     says(&["run"], &format!("{scene}{body}"), 0, &words);
 }
+
+/// The substeps of each frame, and who asked for so many.
+fn steps(scene: &str) -> Vec<(u64, String)> {
+    let stage = Stage::new(scene);
+    let ended = ended(&["run", "--quiet", &stage.scene()]);
+    assert_eq!(ended.code, 0, "{}{}", ended.out, ended.error);
+    let stats = std::fs::read_to_string(stage.cache().join("stats.jsonl")).unwrap();
+    let frame = |line: &str| {
+        let frame: serde_json::Value = serde_json::from_str(line).unwrap();
+        let asked = frame["asked_by"].as_str().unwrap_or_default().to_owned();
+        (frame["substeps"].as_u64().unwrap(), asked)
+    };
+    stats.lines().map(frame).collect()
+}
+
+/// Eight voxels and more in a frame, from the frame on in which it begins; before, nothing moves.
+#[test]
+fn what_sources_bring_is_counted_in_steps_before_it_is_there() {
+    let pool = "setup \"jet\" fps=24 frames=3\ninput \"pool\" {\n    box size=\"40 10 40 cm\" centre=\"0 -80 0 cm\"\n}\n\
+                input \"nozzle\" {\n    box size=\"20 20 20 cm\"\n}\nhybrid \"water\" input=\"pool\" voxel=\"5 cm\"\n\
+                walls\npressure\noutput dir=\"cache\"\nrender enabled=#false\n";
+    let air = "setup \"jet\" fps=24 frames=3\ninput \"nozzle\" {\n    box size=\"40 40 40 cm\"\n}\n\
+               volume \"air\" input=\"nozzle\" voxel=\"5 cm\"\npressure\noutput dir=\"cache\"\nrender enabled=#false\n";
+    for (scene, brings) in [
+        (pool, "source input=\"nozzle\" velocity=\"0 20 0 m/s\" start=\"60 ms\""),
+        (pool, "source input=\"nozzle\" velocity=\"0 1 0 m/s\" rate=\"800 l/s\" start=\"60 ms\""),
+        (air, "stamp input=\"nozzle\" velocity=\"0 20 0 m/s\" start=\"60 ms\""),
+    ] {
+        let found = steps(&format!("{scene}{brings}\n"));
+        assert_eq!(found[1], (1, String::new()), "{brings}: {found:?}");
+        assert!((9..40).contains(&found[2].0), "{brings}: {found:?}");
+        // One that never comes asks for nothing.
+        let never = brings.replace("start=\"60 ms\"", "active=#false");
+        let found = steps(&format!("{scene}{never}\n"));
+        assert!(found.iter().all(|(count, _)| *count <= 1), "{never}: {found:?}");
+    }
+    // Particles that no fluid is made of count where `cfl` says that anything does.
+    let spray = |setup: &str| {
+        format!(
+            "setup \"spray\" fps=24 frames=3 {setup}\ninput \"nozzle\" {{\n    points at=\"0 0 0 m\"\n}}\n\
+             input \"dust\" {{\n    points at=\"5 0 0 m\"\n}}\n\
+             particles \"dust\" input=\"dust\" voxel=\"10 cm\"\n\
+             emit input=\"nozzle\" rate=\"1 kHz\" velocity=\"0 16 0 m/s\" jitter=\"4 m/s\" start=\"60 ms\"\n\
+             output dir=\"cache\"\nrender enabled=#false\n"
+        )
+    };
+    let found = steps(&spray("cfl=1"));
+    assert_eq!(found[1], (1, String::new()), "{found:?}");
+    assert!(found[2].0 >= 9, "{found:?}");
+    assert!(steps(&spray("")).iter().all(|(count, _)| *count <= 1));
+}

@@ -315,10 +315,27 @@ fn springs_that_do_not_fit_into_memory_are_refused_at_their_line() {
         "setup \"a\" frames=2\ninput \"a\" {\nsphere radius=\"1 m\"\nscatter spacing=\"8 cm\"\n}\n\
          particles \"p\" input=\"a\"\nsprings range=\"50 cm\"\nrender enabled=#false\n",
     );
-    let refused = ended(&["run", &stage.scene(), "--memory", "30MB"]);
-    assert_eq!(refused.code, 4, "{}{}", refused.out, refused.error);
-    for word in ["springs or more needs", "budget of 30.0 MB", "scene.kdl:7"] {
-        assert!(refused.error.contains(word), "no {word} in\n{}", refused.error);
+    for command in ["check", "run"] {
+        let refused = ended(&[command, &stage.scene(), "--memory", "30MB"]);
+        assert_eq!(refused.code, 4, "{command}: {}{}", refused.out, refused.error);
+        for word in ["springs or more needs", "budget of 30.0 MB", "scene.kdl:7"] {
+            assert!(refused.error.contains(word), "{command}: no {word} in\n{}", refused.error);
+        }
+    }
+}
+
+/// What no spring can have is said before anything is made.
+#[test]
+fn numbers_of_points_that_no_spring_can_have_are_refused_by_check_as_by_a_run() {
+    let stage = Stage::new(
+        "setup \"a\" frames=2\ninput \"a\" {\npoints at=\"0 0 0 m; 1 0 0 m; 2 0 0 m\"\n\
+         set \"stiffness\" value=-5\n}\n\
+         particles \"p\" input=\"a\"\nsprings range=\"1.5 m\"\nrender enabled=#false\n",
+    );
+    for command in ["check", "run"] {
+        let refused = ended(&[command, &stage.scene()]);
+        assert_ne!(refused.code, 0, "{command}: {}{}", refused.out, refused.error);
+        assert!(refused.error.contains("stiffness"), "{command}: {}", refused.error);
     }
 }
 

@@ -115,3 +115,34 @@ fn redoing_says_how_far_it_goes_back_and_refuses_what_is_not_there() {
     assert!(out.contains("goes back to frame 1,"), "{out}");
     assert_same(&files(&stage.cache()), &before, "after redoing");
 }
+
+/// Its nozzle speeds up before anything comes, so that how fast that is tells the length of steps where the run goes on.
+#[test]
+fn a_run_goes_on_with_the_same_steps_where_a_source_moves() {
+    let scene = "setup \"jet\" fps=24 frames=6\ninput \"pool\" {\n    box size=\"40 10 40 cm\" centre=\"0 -80 0 cm\"\n}\n\
+                 input \"nozzle\" {\n    box size=\"20 20 20 cm\"\n    transform {\n        translate {\n            key 1 \"0 0 0 m\"\n            \
+                 key 3 \"0 0.02 0 m\"\n            key 6 \"0 2 0 m\"\n        }\n    }\n}\n\
+                 hybrid \"water\" input=\"pool\" voxel=\"5 cm\"\nsource input=\"nozzle\" velocity=\"0 2 0 m/s\" start=\"130 ms\"\n\
+                 walls\npressure\noutput dir=\"cache\"\nrender enabled=#false\n";
+    let of_frames = |stage: &Stage| {
+        let stats = std::fs::read_to_string(stage.cache().join("stats.jsonl")).unwrap();
+        let substeps = |line: &str| {
+            let frame: serde_json::Value = serde_json::from_str(line).unwrap();
+            frame["substeps"].as_u64().unwrap()
+        };
+        stats.lines().map(substeps).collect::<Vec<_>>()
+    };
+    let whole = Stage::new(scene);
+    succeeds(&["run", &whole.scene(), "--quiet"]);
+    let parts = Stage::new(scene);
+    for frames in ["1-4", "1-6"] {
+        succeeds(&["run", &parts.scene(), "--quiet", "--frames", frames]);
+    }
+    let steps = of_frames(&whole);
+    assert!(steps[3] == 1 && steps[4] > 4, "{steps:?}");
+    assert_eq!(of_frames(&parts), steps);
+    let (parts, whole) = (files(&parts.cache()), files(&whole.cache()));
+    for name in whole.keys().filter(|name| name.starts_with("water.")) {
+        assert_eq!(parts[name], whole[name], "{name}");
+    }
+}

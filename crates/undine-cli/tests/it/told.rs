@@ -78,8 +78,8 @@ fn all_warnings_are_in_the_log_once_and_counted() {
         assert!(log.find("begin inside of").unwrap() < log.find("frame 2:").unwrap(), "{log}");
         // Three drops leave, each in a frame of its own.
         let first = "`bounds` has ended 1 particles of `drops/drops`";
-        assert_eq!(lines_with(&log, &format!("warning: {first}")), 1, "{log}");
-        let counted = "warning: 3 times, at last: `bounds` has ended 1 particles of `drops/drops` of 4.189e-6 kg, 3 since";
+        assert_eq!(lines_with(&log, &format!("note: {first}")), 1, "{log}");
+        let counted = "note: 3 times, at last: `bounds` has ended 1 particles of `drops/drops` of 4.189e-6 kg, 3 since";
         assert_eq!(lines_with(&log, counted), 1, "{log}");
         match quiet {
             true => assert_eq!(told, ""),
@@ -109,6 +109,28 @@ fn what_leaves_the_bounds_of_the_scene_ends() {
     let told = format!("{}{}", refused.out, refused.error);
     assert!(refused.code == 2 && told.contains("there is no input `stge`"), "{told}");
     assert!(told.contains("did you mean `stage`"), "{told}");
+}
+
+/// As many as have gone, also where a run goes on from a checkpoint.
+#[test]
+fn what_leaves_the_bounds_is_counted_across_runs() {
+    let start = SCENE.find("group \"water\"").unwrap();
+    let end = SCENE.find("group \"drops\"").unwrap();
+    let stage = Stage::new(&format!("{}{}", &SCENE[..start], &SCENE[end..]));
+    let until = |frames: &str| {
+        let ended = ended(&["run", &stage.scene(), "--frames", frames]);
+        assert_eq!(ended.code, 0, "{}{}", ended.out, ended.error);
+    };
+    until("1-3");
+    let left = |log: &str| -> Vec<String> {
+        let lines = log.lines().filter(|line| line.contains("`bounds` has ended"));
+        lines.filter_map(|line| line.rsplit_once(", ")).map(|(_, last)| last.to_owned()).collect()
+    };
+    assert_eq!(left(&log_of(&stage)).last().unwrap(), "2 since the simulation began");
+    until("1-7");
+    let log = log_of(&stage);
+    assert_eq!(left(&log).last().unwrap(), "3 since the simulation began", "{log}");
+    assert_eq!(lines_with(&log, "warning: `bounds`"), 0, "{log}");
 }
 
 #[track_caller]
@@ -334,4 +356,18 @@ render enabled=#false
             assert_eq!(lines_with(&log, word), 1, "{word} in\n{log}");
         }
     }
+}
+
+/// Springs give way, so that nothing bounces off them as it is asked to.
+#[test]
+fn bounces_that_penalties_cannot_make_are_told_of() {
+    let scene = "setup \"a\" frames=2\ninput \"floor\" {\n    plane\n}\ninput \"ball\" {\n    sphere radius=\"10 cm\" centre=\"0 1 0 m\"\n}\n\
+                 collider \"floor\" input=\"floor\"\nrigid-body \"ball\" input=\"ball\" velocity=\"0 -200 0 m/s\"\n\
+                 collision restitution=1 response=\"RESPONSE\"\n";
+    let told = check(&scene.replace("RESPONSE", "penalty"), "");
+    for word in ["`collision`", "nothing", "bounces", "restitution", "leave `response` away"] {
+        assert!(told.contains(word), "no {word} in\n{told}");
+    }
+    assert_eq!(check(&scene.replace("RESPONSE", "hard"), ""), "");
+    assert_eq!(check(&scene.replace("RESPONSE", "penalty").replace("restitution=1", ""), ""), "");
 }

@@ -106,10 +106,12 @@ struct Stream {
     along: DVec3,
     /// Beside the motion of the solid [m/s]; with a rate, it follows from that.
     speed: f64,
+    velocity: Setting,
     rate: Option<Setting>,
     /// The motion of the solid when the step ends, times `inherit`.
     carried: Option<(Pose, Twist)>,
     is_active: bool,
+    active: Setting,
     window: [f64; 2],
     per_axis: u32,
     seed: u64,
@@ -148,6 +150,11 @@ impl Operator for Source {
     fn update(&mut self, ingest: &mut Ingest<'_>) -> Result<()> {
         self.stream = Stream::of(ingest, &self.into, self.stream.take())?;
         Ok(())
+    }
+
+    fn brings(&self, times: [f64; 2]) -> Option<Vec<(ObjectId, f64)>> {
+        let fastest = self.stream.as_ref().and_then(|stream| stream.fastest(times));
+        Some(fastest.map(|speed| (self.into.object, speed)).into_iter().collect())
     }
 
     fn tasks(&self, on: &mut Tasks<Self>) {
@@ -322,15 +329,20 @@ impl Stream {
         let channels = channels
             .filter(|(name, value)| !OWN.contains(&name.as_str()) && is_channel(value))
             .map(|(name, value)| (name.clone(), value.clone()));
+        let setting = |name: &str, usual: Value| {
+            ingest.scope.setting(name, None).map_or(Setting::Constant(usual), |(set, _)| set)
+        };
         let path = ingest.path.bytes().fold(0, |sum, byte| random::bits(sum, u64::from(byte)));
         Ok(Some(Self {
             solid,
             inlet,
             along,
             speed: velocity.length(),
+            velocity: setting("velocity", velocity.to_array().into()),
             rate,
             carried: data.motion.as_ref().map(carried),
             is_active: values.flag("active")?,
+            active: setting("active", true.into()),
             window,
             per_axis,
             seed: random::bits(values.integer("seed")? as u64, path),
@@ -362,6 +374,24 @@ impl Stream {
             }
             _ => self.speed,
         }
+    }
+
+    /// Its largest speed between two times [m/s], with the motion of the solid as it is now; nothing while nothing comes.
+    fn fastest(&self, times: [f64; 2]) -> Option<f64> {
+        let [from, to] = times.map(|time| time.clamp(self.window[0], self.window[1]));
+        if to <= from || !self.active.is_ever(from, to) {
+            return None;
+        }
+        let speed = match &self.rate {
+            Some(rate) => rate.largest(from, to) / self.inlet.area,
+            None => self.velocity.largest(from, to),
+        };
+        let carried =
+            self.carried.as_ref().zip(self.solid.bounds()).map(|((pose, twist), bounds)| {
+                let speed = |at: DVec3| twist.at(at - pose.translation).length();
+                bounds.corners().into_iter().map(speed).fold(0.0, f64::max)
+            });
+        (speed > 0.0).then_some(speed + carried.unwrap_or(0.0))
     }
 
     fn flows(&self, now: &Moment) -> bool {

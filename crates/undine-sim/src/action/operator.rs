@@ -25,6 +25,12 @@ pub trait Operator: Send + Sized + 'static {
         Ok(())
     }
 
+    /// The Objects that it brings something into between two times [s], and how fast that is at most when it comes [m/s]: steps are as short as that
+    /// needs before any of it is there. `None` of what never brings anything.
+    fn brings(&self, _times: [f64; 2]) -> Option<Vec<(ObjectId, f64)>> {
+        None
+    }
+
     /// What it adds to the coupled system, if anything.
     fn coupling(&mut self) -> Option<&mut dyn Coupling> {
         None
@@ -66,6 +72,10 @@ impl<O: Operator> Behavior for OperatorBehavior<O> {
 
     fn look_at_start(&mut self, world: &World, now: &Moment) -> Result<()> {
         self.action.as_mut().map_or(Ok(()), |action| action.it.look_at_start(world, now))
+    }
+
+    fn brings(&self, times: [f64; 2]) -> Option<Vec<(ObjectId, f64)>> {
+        self.action.as_ref().and_then(|action| action.it.brings(times))
     }
 
     fn coupling(&mut self) -> Option<&mut dyn Coupling> {

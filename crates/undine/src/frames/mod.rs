@@ -3,6 +3,7 @@
 //! Of several processes, all take part: the first has what all of them have, and it alone writes.
 
 mod points;
+mod seal;
 mod shapes;
 pub(crate) mod skins;
 mod stage;

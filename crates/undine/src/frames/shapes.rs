@@ -160,14 +160,21 @@ impl ShapesFile {
         if self.is_written || self.layer.1.is_empty() {
             return Ok(());
         }
-        cache.write_sidecar(&self.layer.0, &self.layer.1)?;
-        for root in self.roots.iter().flatten() {
-            if let Some(manifest) = &root.manifest {
-                cache.write_sidecar(&format!("{}.clips.usda", root.name), manifest)?;
-            }
+        for (name, bytes) in self.files() {
+            cache.write_sidecar(&name, bytes)?;
         }
         self.is_written = true;
         Ok(())
+    }
+
+    /// The files of what does not change, and their bytes.
+    pub(super) fn files(&self) -> impl Iterator<Item = (String, &[u8])> {
+        let roots = self.roots.iter().flatten();
+        let manifests = roots.filter_map(|root| {
+            Some((format!("{}.clips.usda", root.name), root.manifest.as_deref()?))
+        });
+        let layer = (self.layer.0.clone(), &self.layer.1[..]);
+        std::iter::once(layer).filter(|(_, bytes)| !bytes.is_empty()).chain(manifests)
     }
 
     /// The shapes themselves, for pictures.

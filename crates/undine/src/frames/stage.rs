@@ -2,6 +2,7 @@
 //!
 //! It is made from what the cache lists and is written anew after each frame, so that it can be opened while a run goes on.
 
+use super::seal::{self, Seal};
 use super::shapes::{ShapesFile, is_stem};
 use super::{FrameError, Moment};
 use crate::cache::{Cache, FrameEntry, Manifest};
@@ -132,8 +133,10 @@ impl StageFile {
         }
         let mut outputs = Vec::new();
         let mut manifests = Vec::new();
+        let mut beside = BTreeMap::new();
         if let Some(shapes) = &mut self.shapes {
             shapes.write(cache)?;
+            beside.extend(shapes.files().map(|(name, bytes)| (name, crc32fast::hash(bytes))));
             for (name, layer, manifest) in shapes.roots() {
                 let moved = frames.iter().find(|(key, _)| **key == (name, "usdc"));
                 let moved = moved.map(|(_, frames)| frames.clone()).unwrap_or_default();
@@ -180,10 +183,12 @@ impl StageFile {
         };
         for (name, manifest) in manifests {
             if let Some(manifest) = manifest {
-                cache.write_sidecar(&name, text::write(&manifest)?.as_bytes())?;
+                let text = text::write(&manifest)?;
+                cache.write_sidecar(&name, text.as_bytes())?;
+                beside.insert(name, crc32fast::hash(text.as_bytes()));
             }
         }
-        let root = text::write(&stage::layer(&stage)?)?;
+        let root = seal::sealed(text::write(&stage::layer(&stage)?)?, &beside);
         Ok(cache.write_sidecar(&file_name(&settings.name), root.as_bytes())?)
     }
 }
@@ -194,26 +199,51 @@ pub fn file_name(name: &str) -> String {
 }
 
 /// What is wrong with the scene over a cache, and with the files of that cache that it refers to beside the frames: each missing,
-/// or cut short. A run writes them again.
+/// cut short or altered. A run writes them again.
 pub fn faults_of_stage(folder: &Path, manifest: &Manifest) -> Vec<String> {
     let Some(name) = manifest.scene.get("setup.name").map(file_name) else { return Vec::new() };
-    let text = match std::fs::read(folder.join(&name)) {
+    loop {
+        let text = std::fs::read(folder.join(&name));
+        let faults = faults_of_root(folder, manifest, &name, &text);
+        // A run that writes here meanwhile writes what the scene refers to before the scene itself.
+        let is_news = || std::fs::read(folder.join(&name)).ok() != text.as_ref().ok().cloned();
+        if faults.is_empty() || !is_news() {
+            return faults;
+        }
+    }
+}
+
+fn faults_of_root(
+    folder: &Path,
+    manifest: &Manifest,
+    name: &str,
+    text: &std::io::Result<Vec<u8>>,
+) -> Vec<String> {
+    let text = match text {
         Ok(text) => text,
         // Frames of other formats are in no scene.
         Err(why) if why.kind() == ErrorKind::NotFound && !is_shown(manifest) => return Vec::new(),
-        Err(why) => return vec![fault_of_reading(&name, &why)],
+        Err(why) => return vec![fault_of_reading(name, why)],
     };
-    if !is_whole_layer(&text, &name) {
-        return vec![format!("{name} is damaged")];
+    let damaged = || vec![format!("{name} is damaged")];
+    if !is_whole_layer(text, name) {
+        return damaged();
     }
-    let text = String::from_utf8_lossy(&text);
+    let Ok(text) = std::str::from_utf8(text) else { return damaged() };
+    // One of an older version says nothing of how it was.
+    let beside = match seal::of(text) {
+        Seal::Missing => BTreeMap::new(),
+        Seal::Whole(beside) => beside,
+        Seal::Broken => return damaged(),
+    };
     // Names of files stand between signs of `@`; those of frames are in the manifest.
     let named: BTreeSet<&str> = text
         .split('@')
         .filter_map(|name| name.strip_prefix("./"))
         .filter(|name| name.ends_with(".clips.usda") || name.ends_with(".shapes.usdc"))
         .collect();
-    named.into_iter().filter_map(|name| fault_of_layer(folder, name)).collect()
+    let fault = |name: &str| fault_of_layer(folder, name, beside.get(name).copied());
+    named.into_iter().filter_map(fault).collect()
 }
 
 /// Whether frames are in a format that the scene over them shows for sure.
@@ -221,13 +251,17 @@ fn is_shown(manifest: &Manifest) -> bool {
     manifest.frames.iter().flat_map(files).any(|(_, extension, _)| extension == "usdc")
 }
 
-/// Why a layer beside the frames is not whole; nothing if it is.
-fn fault_of_layer(folder: &Path, name: &str) -> Option<String> {
+/// Why a layer beside the frames is not whole, or not what it was, where its checksum is known; nothing if it is.
+fn fault_of_layer(folder: &Path, name: &str, crc32: Option<u32>) -> Option<String> {
     let bytes = match std::fs::read(folder.join(name)) {
         Ok(bytes) => bytes,
         Err(why) => return Some(fault_of_reading(name, &why)),
     };
-    (!is_whole_layer(&bytes, name)).then(|| format!("{name} is damaged"))
+    let is_whole = match crc32 {
+        Some(crc32) => crc32fast::hash(&bytes) == crc32,
+        None => is_whole_layer(&bytes, name),
+    };
+    (!is_whole).then(|| format!("{name} is damaged"))
 }
 
 /// Whether a layer can be read, and has something in it, as all have that a run writes.

@@ -1,5 +1,6 @@
 //! Who listens to a run: a terminal, a farm, a host application.
 
+use super::warned::Told;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,13 +22,13 @@ pub trait Listener {
     /// So many of all bytes of a finished cache were read, to see that it is whole.
     fn verified(&mut self, _all: u64, _read: u64) {}
 
-    /// What has been warned of since it was asked last: a host that keeps what is told by `tracing` hands it out here, so that it comes into the log of
-    /// the run.
-    fn warnings(&mut self) -> Vec<String> {
+    /// What has been told since it was asked last: a host that keeps what is told by `tracing`, warnings and notes (its level `INFO`), hands it out
+    /// here, so that it comes into the log of the run.
+    fn told(&mut self) -> Vec<Told> {
         Vec::new()
     }
 
-    /// One of those, where nothing like it was told before, or how often something was by now.
+    /// A warning of those, where nothing like it was told before, or how often something was by now. Notes of those come by `note`.
     fn warning(&mut self, _warning: &str) {}
 
     /// A substep of a frame ended.

@@ -13,6 +13,7 @@ mod warned;
 pub use about::{ABOUT, About, end_at_once, peak_memory};
 pub use error::{ExitCode, RunError};
 pub use listener::{FrameReport, Listener};
+pub use warned::Told;
 
 use crate::cache::{Cache, CheckpointEntry, Choice, FrameId, Keep, Lines, Start};
 use crate::frames::{self, FrameError, ShapesFile, StageFile};
@@ -142,17 +143,16 @@ pub fn run(
     }
     let mut writer = Writer { scene, desk, identity, keep, last, took: Duration::ZERO, pictures };
     let mut warned = Warned::default();
-    take_warnings(listener, &mut warned);
+    take_told(listener, &mut warned);
     let outcome = advance(&mut simulation, &mut writer, (&mut *listener, &mut warned), next);
     let whole = writer.desk.as_ref().and_then(Desk::whole);
-    take_warnings(listener, &mut warned);
+    take_told(listener, &mut warned);
     let again = warned.again();
-    again.iter().for_each(|again| listener.warning(again));
+    again.iter().for_each(|again| hand_on(again, listener));
     if let Some(desk) = &mut writer.desk {
         // The disk may be why it ended; what cannot be written is still told on the terminal.
-        let again = again.iter().map(|again| format!("warning: {again}"));
-        for line in warned.take_lines().into_iter().chain(again) {
-            let _ = desk.log.push(&line);
+        for told in warned.take_news().iter().chain(&again) {
+            let _ = desk.log.push(&told.to_string());
         }
         if let Err(why) = &outcome {
             let _ = desk.log.push(&format!("ended: {why}"));
@@ -237,12 +237,19 @@ fn tell_all(cache: &Cache, folder: &Path, about: &About, listener: &mut dyn List
     }
 }
 
-/// Asks a listener for warnings, and has it tell those that are new.
-fn take_warnings(listener: &mut dyn Listener, warned: &mut Warned) {
-    for warning in listener.warnings() {
-        if warned.add(&warning) {
-            listener.warning(&warning);
+/// Asks a listener for what was told, and hands on to it what is new.
+fn take_told(listener: &mut dyn Listener, warned: &mut Warned) {
+    for told in listener.told() {
+        if warned.add(&told) {
+            hand_on(&told, listener);
         }
+    }
+}
+
+fn hand_on(told: &Told, listener: &mut dyn Listener) {
+    match told {
+        Told::Warning(warning) => listener.warning(warning),
+        Told::Note(note) => listener.note(note),
     }
 }
 
@@ -331,23 +338,23 @@ fn told(
     let peaks = sum(peak.unwrap_or(0))?;
     report.process_memory = peak.map(|_| peaks);
     report.budget = simulation.budget().map_err(RunError::stopped)?;
-    take_warnings(listener, warned);
-    for warning in strays::told(simulation, &report) {
-        if warned.add(&warning) {
-            listener.warning(&warning);
+    take_told(listener, warned);
+    for told in strays::told(simulation, &report).into_iter().map(Told::Warning) {
+        if warned.add(&told) {
+            hand_on(&told, listener);
         }
     }
     tell_of_others(&**world.processes(), (&mut *listener, &mut *warned))?;
     if let Some(desk) = &mut writer.desk {
         desk.stats.push(&report.to_json().to_string())?;
-        warned.take_lines().iter().try_for_each(|line| desk.log.push(line))?;
+        warned.take_news().iter().try_for_each(|told| desk.log.push(&told.to_string()))?;
         desk.log.push(&line(&report))?;
     }
     listener.frame(&report);
     Ok(())
 }
 
-/// Has the first process tell what the others were warned of in a frame. Collective.
+/// Has the first process tell what the others were told in a frame. Collective.
 fn tell_of_others(
     processes: &dyn Processes,
     (listener, warned): (&mut dyn Listener, &mut Warned),
@@ -357,16 +364,16 @@ fn tell_of_others(
     }
     let own = match processes.rank() {
         0 => Vec::new(),
-        _ => warned.take_lines(),
+        _ => warned.take_news(),
     };
     let own = serde_json::to_vec(&own).unwrap_or_default();
     let all = processes.all_gather(&own).map_err(|why| RunError::stopped(why.into()))?;
     if processes.rank() == 0 {
         for of_one in &all {
-            let lines: Vec<String> = serde_json::from_slice(of_one).unwrap_or_default();
-            for warning in lines.iter().filter_map(|line| line.strip_prefix("warning: ")) {
-                if warned.add(warning) {
-                    listener.warning(warning);
+            let news: Vec<Told> = serde_json::from_slice(of_one).unwrap_or_default();
+            for told in news {
+                if warned.add(&told) {
+                    hand_on(&told, listener);
                 }
             }
         }
@@ -537,7 +544,7 @@ impl Observer for Watch<'_> {
         self.report.iterations +=
             substep.solves.iter().map(|solve| solve.iterations).sum::<usize>();
         self.report.solves.extend(substep.solves.iter().cloned());
-        take_warnings(self.listener, self.warned);
+        take_told(self.listener, self.warned);
         self.listener.substep(substep.frame, substep.substep);
     }
 

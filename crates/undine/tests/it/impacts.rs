@@ -55,3 +55,33 @@ fn what_hits_a_row_keeps_its_momentum() {
         assert!(energy > least - 1e-6 && energy < 1.001, "{shape}, {gap}: {energy}");
     }
 }
+
+/// Forty times as far as it is wide in a step, and half as far along the floor: what it meets on its way is far behind it where the step ends.
+#[test]
+fn what_hits_a_floor_aslant_keeps_its_energy_by_coarse_steps() {
+    let shapes = [
+        "sphere radius=\"10 cm\"",
+        "box size=\"20 20 20 cm\"",
+        "sphere radius=\"10 cm\" form=\"surface\"",
+    ];
+    for (shape, velocity) in
+        shapes.iter().flat_map(|shape| ["0 -200 0", "100 -200 30"].map(|v| (shape, v)))
+    {
+        let text = format!(
+            "setup \"hit\" fps=24 frames=3 substeps=1\ninput \"at\" {{\n    points at=\"0.3 1 0.1 m\"\n}}\n\
+             input \"body\" {{\n    {shape}\n}}\ninput \"floor\" {{\n    box size=\"40 1 40 m\" centre=\"0 -50 0 cm\"\n}}\n\
+             collider \"floor\" input=\"floor\"\nrigid-body \"ball\" input=\"at\" shape=\"body\" velocity=\"{velocity} m/s\"\n\
+             collision restitution=1 friction=0\n"
+        );
+        let mut simulation = prepared(&text);
+        let start = simulation.budget().unwrap();
+        for _ in 0..2 {
+            simulation.advance_frame(&mut (), |_, _| Ok(())).unwrap_or_else(|why| panic!("{why}"));
+        }
+        let now = simulation.budget().unwrap();
+        let energy = now.kinetic_energy / start.kinetic_energy;
+        assert!((energy - 1.0).abs() < 1e-3, "{shape}, {velocity} m/s: {energy} of energy");
+        let back = now.momentum.y / start.momentum.y;
+        assert!((back + 1.0).abs() < 1e-3, "{shape}, {velocity} m/s: {back} of momentum");
+    }
+}

@@ -1,10 +1,10 @@
 //! A Constraint that acts: its elements from channels to the coupled system, and what has become of them back into channels.
 
-use super::Bond;
 use super::batch::{Batch, Rows};
 use super::ends::{End, Key, Places, Seen};
 use super::on_surface;
 use super::varying::Varying;
+use super::{Bond, Chosen};
 use crate::arena::Id;
 use crate::coupling::{self, Coupling};
 use crate::elements::ElementSet;
@@ -73,7 +73,19 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
         self.gather(world, now.time + now.step, now.time)
     }
 
-    fn choose(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+    /// Chooses points where everything begins, and forgets them: refuses what the first step would refuse.
+    pub fn look_at_start(&self, world: &World, now: &Moment) -> Result<()> {
+        self.chosen(world, now)?;
+        let values = Values::new(&self.scope, self.time);
+        for (object, _) in &self.ends {
+            let boundary = world.object(*object).offers.boundary.as_ref();
+            Varying::all(world, *object, boundary, values, B::VARIES)?;
+        }
+        Ok(())
+    }
+
+    /// The Objects as they are, and the points that are chosen among theirs.
+    fn chosen(&self, world: &World, now: &Moment) -> Result<(Vec<Seen>, Chosen<N>)> {
         let seen = self
             .ends
             .iter()
@@ -98,6 +110,11 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Bound<B, M, N> {
         let chosen = self.bond.emit(&ends)?;
         drop(ends);
         drop(surfaces);
+        Ok((seen, chosen))
+    }
+
+    fn choose(&mut self, world: &mut World, now: &Moment) -> Result<()> {
+        let (seen, chosen) = self.chosen(world, now)?;
         let ends: Vec<End<'_>> = seen.iter().map(|seen| seen.end(None)).collect();
         let shape = |(object, _): &(ObjectId, bool)| {
             let boundary = world.object(*object).offers.boundary.filter(|_| B::OF_SHAPE);

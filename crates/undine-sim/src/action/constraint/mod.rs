@@ -18,7 +18,7 @@ use crate::elements::ElementSet;
 use crate::error::Result;
 use crate::offers::{ObjectId, Offers};
 use crate::surface;
-use crate::task::{Hosted, Reach, Worker};
+use crate::task::{Hosted, Moment, Reach, Worker};
 use crate::world::World;
 use batch::Rows;
 use bound::Bound;
@@ -242,6 +242,10 @@ impl<B: Bond<M, N>, const M: usize, const N: usize> Behavior for ConstraintBehav
         action.it.bond.update(ingest)?;
         action.it.damping = Rows::of(&action.it.bond, ingest.scope, ingest.time)?;
         Ok(())
+    }
+
+    fn look_at_start(&mut self, world: &World, now: &Moment) -> Result<()> {
+        self.action.as_ref().map_or(Ok(()), |action| action.it.look_at_start(world, now))
     }
 
     fn workers(&mut self) -> Vec<&mut dyn Worker> {
