@@ -73,7 +73,7 @@ impl Verdict {
             return self.near(name, value, expected, tolerance);
         }
         let wanted = format!("{} ± {}", short(expected), short(tolerance));
-        self.falls_short(name, value, wanted, format!("± {}: {why}", short(bound)))
+        self.falls_short(name, short(value), wanted, format!("± {}: {why}", short(bound)))
     }
 
     /// The same of a figure that may not be above `limit`.
@@ -82,12 +82,24 @@ impl Verdict {
             return self.at_most(name, value, limit);
         }
         let wanted = format!("≤ {}", short(limit));
-        self.falls_short(name, value, wanted, format!("≤ {}: {why}", short(bound)))
+        self.falls_short(name, short(value), wanted, format!("≤ {}: {why}", short(bound)))
     }
 
-    fn falls_short(mut self, name: &str, value: f64, wanted: String, why: String) -> Self {
-        let (name, value) = (name.to_string(), short(value));
-        self.figures.push(Figure { name, value, wanted, holds: false, short: Some(why) });
+    /// Any other figure that is known to fall short, as the case itself has judged.
+    pub fn falls_short(
+        mut self,
+        name: &str,
+        value: impl Display,
+        wanted: impl Display,
+        why: impl Display,
+    ) -> Self {
+        self.figures.push(Figure {
+            name: name.to_string(),
+            value: value.to_string(),
+            wanted: wanted.to_string(),
+            holds: false,
+            short: Some(why.to_string()),
+        });
         self
     }
 

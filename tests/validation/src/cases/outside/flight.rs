@@ -81,7 +81,10 @@ fn flight(text: &str, velocity: DVec3, frames: u32, substeps: Option<u32>) -> Re
     Ok(found)
 }
 
+/// What is wanted, and what has to hold where particles are moved apart.
 const LIMIT: f64 = 1e-5;
+const MOVED: [f64; 2] = [LIMIT, 5e-5];
+const WHY: &str = "keeping the density of particles even moves the centre of mass to and fro by up to 0.03 voxels";
 
 fn falling() -> Result<Verdict> {
     let mut verdict = Verdict::new();
@@ -90,12 +93,19 @@ fn falling() -> Result<Verdict> {
         let text = scene(&format!("substeps={substeps}"), &voxel);
         let found = flight(&text, DVec3::ZERO, 48, Some(substeps))?;
         let name = format!("error, {substeps} steps in a frame, voxels of {millimetres} mm");
-        verdict = verdict.at_most(&name, found.error, LIMIT);
+        verdict = verdict.at_most_or(&name, found.error, MOVED, WHY);
     }
+    let still = scene("substeps=16", "voxel=\"20 mm\" keep-volume=#false");
+    let found = flight(&still, DVec3::ZERO, 48, Some(16))?;
+    let name = "error, 16 steps in a frame, voxels of 20 mm, `keep-volume=#false`";
+    verdict = verdict.at_most(name, found.error, LIMIT);
     let found = flight(&scene("", "voxel=\"20 mm\""), DVec3::ZERO, 48, None)?;
-    Ok(verdict
-        .at_most(&format!("error, {} steps that the scene takes", found.steps), found.error, LIMIT)
-        .at_most("voxels that the longest of them crosses", found.crossed, 2.0 + 1e-9))
+    let name = format!("error, {} steps that the scene takes", found.steps);
+    Ok(verdict.at_most_or(&name, found.error, MOVED, WHY).at_most(
+        "voxels that the longest of them crosses",
+        found.crossed,
+        2.0 + 1e-9,
+    ))
 }
 
 fn thrown() -> Result<Verdict> {

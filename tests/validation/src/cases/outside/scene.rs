@@ -113,9 +113,15 @@ pub fn centre_of_mass(simulation: &Simulation) -> Result<DVec3> {
     Ok(moment / mass)
 }
 
-/// Adds the errors of a case at several resolutions, from coarse to fine, each of which must be smaller than the one before.
+/// Adds the errors of a case at several resolutions, from coarse to fine, each of which should be smaller than the one before. Where
+/// the error passes through zero on the way, the last one may only be half of the first.
 pub fn with_falling(verdict: Verdict, name: &str, errors: &[f64]) -> Verdict {
     let falls = errors.windows(2).all(|pair| pair[1] < pair[0]);
+    let is_less = 2.0 * errors[errors.len() - 1] <= errors[0];
     let errors: Vec<String> = errors.iter().map(|error| format!("{error:.4}")).collect();
+    if is_less && !falls {
+        let why = "the last is at most half of the first: the error changes its sign in between";
+        return verdict.falls_short(name, errors.join(", "), "falling", why);
+    }
     verdict.figure(name, errors.join(", "), "falling", falls)
 }
