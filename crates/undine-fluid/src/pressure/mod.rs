@@ -16,6 +16,7 @@ mod non_stick;
 mod project;
 mod swim;
 mod tension;
+pub mod viscous;
 
 pub use afloat::{Afloat, Coverage, Covered, covered};
 pub use last::LastPressure;
@@ -27,9 +28,8 @@ use crate::field::{MIXED, add_mixed};
 use crate::solved::Solve;
 use crate::walls::apart::{self, Apart};
 use crate::walls::settled::Settled;
-use undine_core::ChannelSpec;
-use undine_core::Handle;
 use undine_core::volume::VoxelShape;
+use undine_core::{ChannelSpec, DiscreteVolume, Handle};
 use undine_geometry::{Collider, Solid};
 use undine_schema::{Declaration, Dimension, Kind, Parameter};
 use undine_sim::offers::{Coupling, FluidField};
@@ -95,21 +95,23 @@ struct On {
 const SQUEEZED: f64 = 1e-4;
 
 /// What flows into cells [1/s]: a channel of every fluid that is incompressible.
-const INFLOW: &str = "inflow";
+pub(crate) const INFLOW: &str = "inflow";
+
+/// The channel of that name, which is added where it is missing.
+pub(crate) fn add_inflow(volume: &mut DiscreteVolume) -> Result<Handle<f32>> {
+    if let Ok(handle) = volume.handle(INFLOW) {
+        return Ok(handle);
+    }
+    let spec = ChannelSpec::new(INFLOW, 0.0_f32).unit("1/s");
+    Ok(volume.add_channel(&spec.internal().transient(), VoxelShape::CELLS)?)
+}
 
 impl Operator for Pressure {
     fn create(ingest: &mut Ingest<'_>, scope: &[ObjectId]) -> Result<Option<Self>> {
         let mut on = Vec::new();
         for &object in scope {
             let Some(field) = ingest.world.object(object).offers.fluid else { continue };
-            let volume = &mut ingest.world.volumes[field.volume];
-            let inflow = match volume.handle(INFLOW) {
-                Ok(handle) => handle,
-                Err(_) => {
-                    let spec = ChannelSpec::new(INFLOW, 0.0_f32).unit("1/s");
-                    volume.add_channel(&spec.internal().transient(), VoxelShape::CELLS)?
-                }
-            };
+            let inflow = add_inflow(&mut ingest.world.volumes[field.volume])?;
             on.push(On { object, field, inflow, tension: None, bodies: Vec::new() });
         }
         if on.is_empty() {

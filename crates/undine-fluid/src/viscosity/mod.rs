@@ -8,7 +8,8 @@
 //! over the liquid. That is an implicit step, stable for any viscosity; the three components are coupled, and that no force
 //! acts on the free surface comes for free: that is what makes honey coil, and lets drops turn as they like.
 //!
-//! So that the pressure to come is not taken for none, that of the step before acts meanwhile ([`LastPressure`]).
+//! So that the pressure to come is not taken for none, that of the step before acts meanwhile ([`LastPressure`]), and with it what
+//! viscosity itself told of it ([`viscous`]).
 //!
 //! Rigid bodies in its scope stick to the liquid as walls do, and their velocities are found in the same system: what their
 //! friction takes from the liquid they gain. Beside them a face weighs what particles have brought to it, which is what they will take its
@@ -29,7 +30,8 @@ pub use solve::{Settings, Solved, diffuse, diffuse_around};
 pub use touched::Touched;
 
 use crate::bodies::Swimmers;
-use crate::pressure::{Afloat, Coverage, LastPressure, covered};
+use crate::pressure::viscous::{self, Viscous};
+use crate::pressure::{Afloat, Coverage, Fluid, INFLOW, LastPressure, add_inflow, covered};
 use crate::solved::Solve;
 use undine_core::volume::VoxelShape;
 use undine_core::{Accessor, ChannelSpec, Handle};
@@ -82,6 +84,9 @@ pub const DECLARATION: Declaration = Declaration {
 /// A channel of cells [Pa s]; negative where no particle says.
 const BY_CELL: &str = "cell-viscosity";
 
+/// A channel of cells [Pa]: what viscosity told of the pressure in the step before.
+const TOLD: &str = "viscous-pressure";
+
 /// Makes fluids viscous.
 pub struct Viscosity {
     on: Vec<On>,
@@ -94,6 +99,10 @@ pub struct Viscosity {
 struct On {
     object: ObjectId,
     field: FluidField,
+    /// What flows into cells [1/s]: scratch.
+    inflow: Handle<f32>,
+    /// What viscosity told of the pressure [Pa].
+    told: Handle<f32>,
     /// Where particles of the fluid have a viscosity of their own: theirs, and that of cells.
     varying: Option<(Handle<f32>, Handle<f32>)>,
     /// The viscosity of all that has none of its own [Pa s].
@@ -128,9 +137,20 @@ impl Operator for Viscosity {
                 }
                 None => None,
             };
+            let volume = &mut world.volumes[field.volume];
+            let inflow = add_inflow(volume)?;
+            let told = match volume.handle(TOLD) {
+                Ok(handle) => handle,
+                Err(_) => {
+                    let spec = ChannelSpec::new(TOLD, 0.0_f32).unit("Pa");
+                    volume.add_channel(&spec.internal(), VoxelShape::CELLS)?
+                }
+            };
             on.push(On {
                 object,
                 field,
+                inflow,
+                told,
                 varying,
                 viscosity: 0.0,
                 touched: Touched::default(),
@@ -173,16 +193,17 @@ impl Operator for Viscosity {
         let solve = on
             .task(Stage::SolveViscosity, "solve for viscosity", Self::solve)
             .reads(stores().flat_map(|store| {
-                store.channels(["cells", "mass-density", "open", "wall-v", "wall-distance"])
+                store.channels(["cells", "mass-density", "open", "wall-distance"])
             }))
-            .reads(stores().flat_map(|store| store.channels(["pressure", "v-before"])))
+            .reads(stores().map(|store| store.channel("v-before")))
             .reads(brought.map(|on| StoreId::from(on.field.volume).channel("face-mass")))
             .reads(surfaces.map(|on| StoreId::from(on.field.volume).channel("surface")))
             .reads(carried.flat_map(|particles| {
                 StoreId::from(particles).channels(["position", "mass", "viscosity"])
             }))
-            .writes(stores().map(|store| store.channel("v")))
+            .writes(stores().flat_map(|store| store.channels(["v", "pressure", TOLD, INFLOW])))
             .writes(varying().map(|on| StoreId::from(on.field.volume).channel(BY_CELL)))
+            .writes(stores().map(|store| store.channel("wall-v")))
             .reaches_everywhere();
         if !self.swimmers.is_empty() {
             solve.reads(self.swimmers.unmoved()).writes(self.swimmers.moved());
@@ -240,9 +261,17 @@ impl Viscosity {
             for (body, coverage) in bodies.iter_mut().zip(&mut on.bodies) {
                 std::mem::swap(&mut body.coverage, coverage);
             }
+            let fluid =
+                Fluid { domain, volume, field: &on.field, inflow: on.inflow, curvature: None };
+            match now.count == 0 && now.iteration == 0 {
+                true => viscous::first(&fluid, bodies, now.step)?,
+                false => viscous::add(&fluid, on.told)?,
+            }
             let last = LastPressure::act(domain, volume, &on.field, bodies, now.step)?;
             let around = (&on.touched, &mut *bodies);
             let solved = diffuse_around(domain, volume, &on.field, &settings, around, now.step)?;
+            let (everywhere, by_cell) = (on.viscosity, settings.by_cell);
+            viscous::find(&fluid, bodies, Viscous { everywhere, by_cell }, on.told)?;
             last.take_back(domain, volume, &on.field, bodies)?;
             for (body, coverage) in bodies.iter_mut().zip(&mut on.bodies) {
                 std::mem::swap(&mut body.coverage, coverage);

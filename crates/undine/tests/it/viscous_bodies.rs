@@ -188,3 +188,18 @@ fn a_ball_settles_in_oil_and_does_not_fall() {
     println!("{wanted} m/s: {speeds:.3?}");
     assert!(speeds[11] > 0.7 && speeds[11] < 1.6, "{speeds:?}");
 }
+
+/// What is as heavy as its honey stays where it is, by steps however long: the pressure of the liquid at rest acts from the first step on,
+/// while viscosity holds what gravity would have made of it. By three voxels to its radius it is heavier than what it takes the place of, by
+/// some percent.
+#[test]
+fn a_ball_as_heavy_as_its_honey_does_not_sink() {
+    for step in [0.08, 0.4] {
+        let scene =
+            Scene { cells: 3.0, density: OIL, spin: DVec3::ZERO, gravity: 9.81, step, half: false };
+        let fallen = scene.gravity * step * RADIUS * RADIUS / NU;
+        let speeds: Vec<f64> = scene.run(6).iter().map(|[v, _]| v.length() / fallen).collect();
+        println!("steps of {step} a²/ν: {speeds:.5?} of what falls freely in one of them");
+        assert!(speeds.iter().all(|speed| *speed < 0.05), "{speeds:?}");
+    }
+}
