@@ -203,11 +203,14 @@ impl Operator for Viscosity {
             }))
             .writes(stores().flat_map(|store| store.channels(["v", "pressure", TOLD, INFLOW])))
             .writes(varying().map(|on| StoreId::from(on.field.volume).channel(BY_CELL)))
-            .writes(stores().map(|store| store.channel("wall-v")))
             .reaches_everywhere();
-        if !self.swimmers.is_empty() {
-            solve.reads(self.swimmers.unmoved()).writes(self.swimmers.moved());
-        }
+        let walls = stores().map(|store| store.channel("wall-v"));
+        match self.swimmers.is_empty() {
+            true => solve.reads(walls),
+            false => {
+                solve.reads(self.swimmers.unmoved()).writes(self.swimmers.moved()).writes(walls)
+            }
+        };
     }
 }
 
